@@ -10,9 +10,9 @@
 
 #include "autograd/functions.h"
 #include "bench/machine.h"
-#include "lm/program/model.h"
 #include "lm/program/recipes.h"
 #include "tensor/threads.h"
+#include "tests/lm/training/training.h"
 
 namespace rondo {
 namespace {
@@ -35,12 +35,12 @@ std::vector<int32_t> zipf_symbols(size_t count) {
 
 Recipe recipe_of(OutputKind output) {
   Recipe recipe = load_recipe("zaremba-small");
-  recipe.model.layers = 1;
-  recipe.model.embedding = 256;
-  recipe.model.hidden = {width};
-  recipe.model.output = output;
-  recipe.task.batches.batch = streams;
-  recipe.task.batches.chunks.length = steps;
+  recipe.language_model().model.layers = 1;
+  recipe.language_model().model.embedding = 256;
+  recipe.language_model().model.hidden = {width};
+  recipe.language_model().model.output = output;
+  recipe.language_model().train.batches.batch = streams;
+  recipe.language_model().train.batches.chunks.length = steps;
   return recipe;
 }
 

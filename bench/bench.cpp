@@ -25,12 +25,12 @@
 #include "bench/translation.h"
 #include "bench/worker.h"
 #include "lm/program/compute.h"
-#include "lm/program/model.h"
 #include "lm/program/recipes.h"
 #include "lm/program/version.h"
 #include "tensor/gemm.h"
 #include "tensor/keys.h"
 #include "tensor/threads.h"
+#include "tests/lm/training/training.h"
 
 namespace {
 
@@ -172,12 +172,13 @@ void bench_translation(const Options& options) {
 
 void bench(const Options& options, const fs::path& file) {
   const Recipe recipe = load_recipe(file.string());
-  const LanguageModelOptions model = model_options(recipe);
-  fmt::print("\n{}: {} of {} units, embedding {}, V {}, B {}, T {}, {}\n", recipe.name, recipe.model.cell,
-             fmt::join(model.hidden, ", "), recipe.model.embedding, vocabulary_size(recipe),
-             recipe.task.batches.batch, recipe.task.batches.chunks.length,
+  const LanguageModelOptions model = model_options(recipe.language_model());
+  fmt::print("\n{}: {} of {} units, embedding {}, V {}, B {}, T {}, {}\n", recipe.name,
+             recipe.language_model().model.cell, fmt::join(model.hidden, ", "),
+             recipe.language_model().model.embedding, vocabulary_size(recipe),
+             recipe.language_model().train.batches.batch, recipe.language_model().train.batches.chunks.length,
              name_of(recipe.trainer.optimizer.kind));
-  const bool in_torch_nn = recipe.model.cell == "lstm";
+  const bool in_torch_nn = recipe.language_model().model.cell == "lstm";
   compete(options, recipe.name,
           contestants(options, {"--train", file.string()}, model_of(recipe),
                       in_torch_nn ? std::vector<std::string>{"common"}

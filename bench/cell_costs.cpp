@@ -9,9 +9,9 @@
 #include "bench/machine.h"
 #include "bench/report.h"
 #include "bench/worker.h"
-#include "lm/program/model.h"
 #include "lm/program/recipes.h"
 #include "nn/cells/catalogue.h"
+#include "tests/lm/training/training.h"
 
 namespace rondo {
 namespace {
@@ -49,7 +49,8 @@ int64_t parameters_of(const std::string& cell, int64_t width) {
   std::vector<Setting> settings;
   for (const std::string& text : settings_of(cell, width)) settings.push_back(parse_setting(text));
   const Recipe recipe = resolve_recipe(base, settings);
-  return LanguageModel(model_options(recipe), vocabulary_size(recipe), 1, Device::meta).parameter_count();
+  return LanguageModel(model_options(recipe.language_model()), vocabulary_size(recipe), 1, Device::meta)
+      .parameter_count();
 }
 
 /// The width whose number of parameters is nearest to `parameters`.
@@ -105,9 +106,9 @@ void print_cell_costs(int threads, int rounds, double seconds) {
   fmt::print(
       "\ncost of the cells: one layer on characters, embedding {}, V {}, B {}, T {}, {}, about {:.1f}M "
       "parameters\n",
-      recipe.model.embedding, vocabulary_size(recipe), recipe.task.batches.batch,
-      recipe.task.batches.chunks.length, name_of(recipe.trainer.optimizer.kind),
-      1e-6 * static_cast<double>(parameters));
+      recipe.language_model().model.embedding, vocabulary_size(recipe),
+      recipe.language_model().train.batches.batch, recipe.language_model().train.batches.chunks.length,
+      name_of(recipe.trainer.optimizer.kind), 1e-6 * static_cast<double>(parameters));
   fmt::print("  {:<18} {:>5} {:>10} {:>10} {:>10}  per parameter and symbol, to the LSTM: median, rounds\n",
              "cell", "H", "parameters", "symbols/s", "ns/symbol");
   Idleness idleness;

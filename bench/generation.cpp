@@ -12,12 +12,12 @@
 #include "bench/machine.h"
 #include "bench/worker.h"
 #include "lm/program/compute.h"
-#include "lm/program/model.h"
 #include "lm/program/recipes.h"
 #include "nn/models/language_model.h"
 #include "tensor/keys.h"
 #include "tensor/precision.h"
 #include "tensor/threads.h"
+#include "tests/lm/training/training.h"
 
 namespace rondo {
 namespace {
@@ -53,7 +53,8 @@ class MemoryReader {
 class Generator {
  public:
   explicit Generator(const Recipe& recipe)
-      : model_(model_options(recipe), vocabulary_size(recipe), 1), states_(model_.initial_states(1)) {
+      : model_(model_options(recipe.language_model()), vocabulary_size(recipe), 1),
+        states_(model_.initial_states(1)) {
     model_.set_training(false);
   }
   int64_t parameters() const { return model_.parameter_count(); }

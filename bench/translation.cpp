@@ -42,7 +42,8 @@ Pairs random_pairs() {
 
 Peer::Json translation_shape() {
   const Recipe it = recipe();
-  const EncoderDecoderOptions& model = it.translation.model;
+  const TranslationSettings& settings = dynamic_cast<TranslationTask&>(*it.task).settings;
+  const EncoderDecoderOptions& model = settings.model;
   Peer::Json shape{{"source_vocabulary", source_vocabulary},
                    {"target_vocabulary", target_vocabulary},
                    {"embedding", model.embedding},
@@ -51,12 +52,12 @@ Peer::Json translation_shape() {
                    {"attention", name_of(model.attention)},
                    {"tied", name_of(model.tied)},
                    {"dropout", model.dropout},
-                   {"label_smoothing", it.translation.task.label_smoothing},
+                   {"label_smoothing", settings.train.label_smoothing},
                    {"optimizer", name_of(it.trainer.optimizer.kind)},
                    {"learning_rate", it.trainer.optimizer.learning_rate.value_or(0)},
                    {"clip", it.trainer.clip}};
   const Pairs pairs = random_pairs();
-  PairBatches batches(it.translation.task.batches, pairs, 1);
+  PairBatches batches(settings.train.batches, pairs, 1);
   for (PairBatch batch; batches.next(batch);)
     shape["batches"].push_back({batch.source_lengths, batch.target_lengths});
   shape["warm_up_updates"] =
@@ -66,10 +67,11 @@ Peer::Json translation_shape() {
 
 void translation_on_request(Device device) {
   const Recipe it = recipe();
+  const TranslationSettings& settings = dynamic_cast<TranslationTask&>(*it.task).settings;
   const Pairs pairs = random_pairs();
   const TranslationText none;
-  EncoderDecoder model(it.translation.model, source_vocabulary, target_vocabulary, 1, device);
-  Translation task(model, it.translation.task, pairs, none);
+  EncoderDecoder model(settings.model, source_vocabulary, target_vocabulary, 1, device);
+  Translation task(model, settings.train, pairs, none);
   Trainer trainer(task, it.trainer);
   const Peer::Json shape = translation_shape();
   const auto update = [&] {

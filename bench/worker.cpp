@@ -8,13 +8,13 @@
 
 #include "bench/machine.h"
 #include "cuda/runtime.h"
-#include "lm/program/model.h"
 #include "lm/program/recipes.h"
 #include "nn/cells/join.h"
 #include "tensor/allocator.h"
 #include "tensor/gemm.h"
 #include "tensor/profile.h"
 #include "tensor/threads.h"
+#include "tests/lm/training/training.h"
 
 namespace rondo {
 namespace {
@@ -72,11 +72,11 @@ void answer_requests(const Json& introduction, const std::function<int64_t()>& u
 }
 
 int64_t vocabulary_size(const Recipe& recipe) {
-  return recipe.data.tokenization.unit == Unit::words ? 10000 : 50;
+  return recipe.language_model().data.tokenization.unit == Unit::words ? 10000 : 50;
 }
 
 Json model_of(const Recipe& recipe) {
-  const LanguageModelOptions options = model_options(recipe);
+  const LanguageModelOptions options = model_options(recipe.language_model());
   return {{"cell", options.cell},
           {"embedding", options.embedding},
           {"hidden", options.hidden},
@@ -87,8 +87,8 @@ Json model_of(const Recipe& recipe) {
           {"weight_drop", options.regularization.weight_drop},
           {"biases", options.cell_settings.get<GateBiasSettings>().biases},
           {"vocabulary", vocabulary_size(recipe)},
-          {"batch", recipe.task.batches.batch},
-          {"length", recipe.task.batches.chunks.length},
+          {"batch", recipe.language_model().train.batches.batch},
+          {"length", recipe.language_model().train.batches.chunks.length},
           {"optimizer", name_of(recipe.trainer.optimizer.kind)},
           {"learning_rate", recipe.trainer.optimizer.learning_rate.value_or(0)},
           {"clip", recipe.trainer.clip},
@@ -102,8 +102,9 @@ void train_on_request(const std::string& recipe_file, const std::vector<std::str
   const int64_t V = vocabulary_size(recipe);
   std::mt19937 random(1);
   std::uniform_int_distribution<int32_t> any_symbol(0, static_cast<int32_t>(V) - 1);
-  std::vector<int32_t> ids(
-      static_cast<size_t>(recipe.task.batches.batch * recipe.task.batches.chunks.length * 50 + 1));
+  std::vector<int32_t> ids(static_cast<size_t>(recipe.language_model().train.batches.batch *
+                                                   recipe.language_model().train.batches.chunks.length * 50 +
+                                               1));
   std::generate(ids.begin(), ids.end(), [&] { return any_symbol(random); });
   Training training(recipe, V, ids, {}, device);
   const Json introduction{{"parameters", training.model.parameter_count()}, {"model", model_of(recipe)}};

@@ -12,7 +12,8 @@
 #include "lm/program/input_lines.h"
 #include "lm/program/output.h"
 #include "lm/program/output_file.h"
-#include "lm/program/skip_thought_measurement.h"
+#include "lm/program/run.h"
+#include "lm/program/sentence_report.h"
 
 namespace rondo {
 namespace {
@@ -26,38 +27,24 @@ struct EmbedOptions {
   std::optional<Precision> precision{};
 };
 
-/// The ids of a line with its end symbol, which alone is an empty line.
-std::vector<std::int32_t> ids_of(const Vocabulary& vocabulary, const std::string& text,
-                                 const std::string& name) {
-  std::vector<std::int32_t> ids = encoded_line(vocabulary, text, name);
-  if (ids.empty()) ids.push_back(vocabulary.line_end_id().value());
-  return ids;
-}
-
-void print(const Vectors& vectors) {
-  for (std::int64_t i = 0; i < vectors.size(); ++i) fmt::print("{}\n", fmt::join(vectors[i], " "));
-  flush_output();
-}
-
 /// All lines at once: the file is written whole, and which words need vectors is known at the end only.
-void embed_all(const EmbedOptions& options, const std::filesystem::path& output, OpenSkipThought& run,
-               InputLines& lines) {
+void embed_all(const EmbedOptions& options, const std::filesystem::path& output, SkipThought& model,
+               SkipThoughtTask& task) {
+  InputLines lines;
   std::vector<std::pair<std::string, std::string>> texts;  // each with its name
-  const Unit unit = run.vocabulary.tokenization().unit;
   for (std::string line; lines.next(line);) {
     lines.check_kind(line);
-    texts.emplace_back(text_of_line(line, lines.name(), unit), lines.name());
-    ids_of(run.vocabulary, texts.back().first, texts.back().second);  // refuses what cannot be read
+    texts.emplace_back(text_of_line(line, lines.name(), task.tokenization().unit), lines.name());
+    task.sentence_ids(texts.back().first, texts.back().second);  // refuses what cannot be read
   }
   std::vector<Variable> tables;
-  if (!options.vectors.empty()) tables = expand_vocabulary(run, options.vectors, texts);
+  if (!options.vectors.empty()) tables = expand_vocabulary(model, task, options.vectors, texts);
   Sentences sentences;
-  for (const auto& [text, name] : texts) sentences.add(ids_of(run.vocabulary, text, name));
-  const Vectors vectors = sentence_vectors(*run.model, sentences, tables);
-  if (output.empty())
-    print(vectors);
-  else
-    write_npy(output, vectors.numbers, vectors.width);
+  for (const auto& [text, name] : texts) sentences.add(task.sentence_ids(text, name));
+  const Vectors vectors = sentence_vectors(model, sentences, tables);
+  if (!output.empty()) return write_npy(output, vectors.numbers, vectors.width);
+  for (std::int64_t i = 0; i < vectors.size(); ++i) fmt::print("{}\n", fmt::join(vectors[i], " "));
+  flush_output();
 }
 
 /// One vector for each line of input, in its order: numbers separated by spaces, or a row of the file. An
@@ -67,20 +54,15 @@ int embed(const EmbedOptions& options) {
   const std::filesystem::path output =
       file_to_write("--output", options.output, Pipes::refused, {options.vectors});
   const Device device = choose_device(options.device, options.precision, options.threads).device;
-  OpenSkipThought run = open_skip_thought(options.run, device);
-  InputLines lines;
-  if (!output.empty() || !options.vectors.empty()) {
-    embed_all(options, output, run, lines);
-    return 0;
-  }
-  const auto read = [&](const std::string& line, const std::string& name) {
-    return ids_of(run.vocabulary, text_of_line(line, name, run.vocabulary.tokenization().unit), name);
-  };
-  answer_lines(lines, read, [&](const auto& some) {
-    Sentences sentences;
-    for (const std::vector<std::int32_t>& ids : some) sentences.add(ids);
-    print(sentence_vectors(*run.model, sentences));
-  });
+  const OpenTask run = open_task(options.run, device);
+  auto& task = run.task_as<SkipThoughtTask>("skip_thought");
+  if (!output.empty() || !options.vectors.empty())
+    embed_all(options, output, dynamic_cast<SkipThought&>(*run.model), task);
+  else
+    answer_lines(task, *run.model, [](const std::vector<LineAnswer>& answers) {
+      for (const LineAnswer& it : answers) fmt::print("{}\n", it.text);
+      flush_output();
+    });
   return 0;
 }
 

@@ -43,7 +43,7 @@ std::string name_in(const Counterpart& it, ExportFormat format) {
 
 /// The counterpart of a model's cell. InputError, naming the setting, for what the format does not have.
 const Counterpart& checked_counterpart(const Recipe& recipe, ExportFormat format, const std::string& run) {
-  const LanguageModelOptions& model = recipe.model;
+  const LanguageModelOptions& model = recipe.language_model().model;
   std::vector<std::string> cells;
   const Counterpart* found = nullptr;
   for (const Counterpart& it : counterparts) {
@@ -66,7 +66,8 @@ const Counterpart& checked_counterpart(const Recipe& recipe, ExportFormat format
   refuse_if(model.trained_initial_states, "model.trained_initial_states: an initial state other than zeros");
   refuse_if(model.regularization.zoneout > 0 || model.regularization.zoneout_memory > 0,
             "model.zoneout, which averages states in evaluations, too,");
-  refuse_if(recipe.data.tokenization.unit == Unit::pieces, "data.unit = \"pieces\": its division of words");
+  refuse_if(recipe.language_model().data.tokenization.unit == Unit::pieces,
+            "data.unit = \"pieces\": its division of words");
   return *found;
 }
 
@@ -127,7 +128,7 @@ int export_run(const ExportOptions& options) {
   const std::filesystem::path& out = folder.path();
   const ExportFolder files{out};
   const bool is_onnx = options.format == ExportFormat::onnx;
-  const Tokenization& tokenization = run.config.recipe.data.tokenization;
+  const Tokenization& tokenization = run.config.recipe.task->tokenization();
   if (is_onnx)  // first, because a file of the format may be too small for it
     write_onnx(out / "model.onnx", *run.model, cell);
   else

@@ -17,7 +17,6 @@
 #include "lm/decoding/stop_strings.h"
 #include "lm/program/compute.h"
 #include "lm/program/input_lines.h"
-#include "lm/program/model.h"
 #include "lm/program/output.h"
 #include "lm/program/paths.h"
 #include "lm/program/run.h"
@@ -61,7 +60,7 @@ Prompt prompt_of(const OpenRun& run, std::string text, const std::string& name) 
   Encoded encoded = vocabulary.encode(text, name, LastLine::goes_on);
   if (!encoded.missing.empty())
     fmt::print(stderr, "lm: warning: read as {}{}: {}\n", unknown_symbol,
-               unknown_is_trained(run) ? "" : ", which was never trained",
+               unknown_is_trained(run.config, run.vocabulary) ? "" : ", which was never trained",
                excerpt(fmt::format("{}", fmt::join(encoded.missing, " "))));
   Prompt prompt{std::move(encoded.ids), {}};
   SymbolReader symbols(text, tokenization, name, LastLine::goes_on, vocabulary.pieces());

@@ -10,7 +10,6 @@
 #include "lm/commands/options.h"
 #include "lm/program/compute.h"
 #include "lm/program/export.h"
-#include "lm/program/model.h"
 #include "lm/program/paths.h"
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
@@ -86,15 +85,16 @@ int import_weights(const ImportOptions& given) {
   RunConfig config;
   auto& [recipe, made_by] = config;
   recipe = resolve_recipe(options.recipe, options.settings);
-  check_input(recipe.kind == TaskKind::language_modelling,
+  check_input(recipe.language_modelling(),
               "{}: a recipe of the task {}, and only language models can be imported", options.recipe,
-              name_of(recipe.kind));
+              recipe.task_name);
+  const LanguageModellingSettings& settings = recipe.language_model();
   check_new_run_folder(options.out);
   const NameMap names = map_of(options.map);
-  const Vocabulary vocabulary = read_vocabulary(options.vocabulary, recipe.data.tokenization);
+  const Vocabulary vocabulary = read_vocabulary(options.vocabulary, settings.data.tokenization);
   const ForeignWeights weights(options.weights, names);
   check_rows(weights, vocabulary, options.vocabulary);
-  LanguageModel model(model_options(recipe), vocabulary.size(), 1, Device::meta);
+  LanguageModel model(model_options(settings), vocabulary.size(), 1, Device::meta);
   try {
     weights.check_layout(model);
   } catch (const NamesDiffer& error) {
@@ -102,12 +102,12 @@ int import_weights(const ImportOptions& given) {
   }
   if (!options.data.empty()) {
     made_by.data = absolute_path(options.data).string();
-    made_by.sha256 = sha256_lines(open_text(recipe.data, made_by.data, Pipes::refused).files);
+    made_by.sha256 = sha256_lines(open_text(settings.data, made_by.data, Pipes::refused).files);
   }
   model.allocate(Device::cpu);
   weights.load(model);
 
-  const VocabularyFiles files = files_of(vocabulary, RunFolder().vocabulary());
+  const VocabularyFiles files = files_of(vocabulary, "vocab.txt");
   made_by.version = version();
   made_by.command = options.command;
   made_by.threads = choose_device(Device::cpu, std::nullopt, std::nullopt).threads;
@@ -119,7 +119,7 @@ int import_weights(const ImportOptions& given) {
   for (const auto& [name, content] : files) write_atomically(run.path / name, content);
   save_model(run.model(), model);
 
-  if (recipe.model.cell == "gru")
+  if (settings.model.cell == "gru")
     fmt::print(
         "the cell gru resets the state before the product; PyTorch's nn.GRU, whose weights have the same "
         "names, resets after it: for those --set model.cell=gru_reset_after\n");

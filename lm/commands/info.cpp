@@ -10,8 +10,6 @@
 #include "autograd/pointwise.h"
 #include "data/text.h"
 #include "lm/commands/options.h"
-#include "lm/program/assumed_data.h"
-#include "lm/program/model.h"
 #include "lm/program/output.h"
 #include "lm/program/published.h"
 #include "lm/program/recipe.h"
@@ -57,41 +55,36 @@ struct Subject {
 };
 
 Subject subject_of_run(const std::string& path) {
-  const RunFolder folder = open_run_folder(path);
-  RunConfig config = read_config(folder);
-  std::vector<std::int64_t> sizes = sizes_of(symbol_tables(folder, config));
-  std::unique_ptr<Module> model = make_layout(config.recipe, sizes);
-  check_has_model(folder, *model);
-  return {std::move(config.recipe), std::move(sizes), std::move(model), path, std::move(config.made_by)};
+  OpenTask run = open_task_without_weights(path);
+  std::vector<std::int64_t> sizes = run.task().sizes();
+  return {std::move(run.config.recipe), std::move(sizes), std::move(run.model), path,
+          std::move(run.config.made_by)};
 }
 
-/// That `lm train` would make of this text.
+/// Counts the vocabulary that `lm train` would make of this text.
 std::int64_t vocabulary_size_of(const Recipe& recipe, const std::string& data) {
-  const CorpusText text = open_text(recipe.data, data, Pipes::accepted, reading_progress(stderr));
-  return vocabulary_of(recipe.data, text, SymbolOrder::first_occurrence).size();
+  recipe.task->open({.path = data, .pipes = Pipes::accepted, .progress = reading_progress(stderr)});
+  recipe.task->make_vocabularies();
+  return recipe.task->vocabulary().size();
 }
 
 Subject subject_of(const InfoOptions& options) {
   if (!options.run.empty()) return subject_of_run(options.run);
   const Recipe recipe = resolve_recipe(options.recipe, options.settings);
-  const bool is_language_model = recipe.kind == TaskKind::language_modelling;
-  check_input(options.data.empty() || is_language_model,
+  const bool models_language = recipe.language_modelling();
+  check_input(options.data.empty() || models_language,
               "info --data: counts the vocabulary of language models, and {} is for {}; give --vocab-size N",
-              options.recipe, name_of(recipe.kind));
+              options.recipe, recipe.task_name);
   const std::int64_t size = !options.data.empty()         ? vocabulary_size_of(recipe, options.data)
                             : options.vocabulary_size > 0 ? options.vocabulary_size
-                                                          : limits_of(recipe).max_size;
+                                                          : recipe.task->largest_vocabulary();
   check_input(size > 0, "info --recipe {}: vocabulary size unknown; give {}", options.recipe,
-              is_language_model
+              models_language
                   ? "--data DIR, or --vocab-size N: 10000 for words of the Penn Treebank, 33278 of "
                     "WikiText-2, 256 for bytes"
                   : "--vocab-size N: a training prints that of its text, such as 8000");
-  std::vector<std::int64_t> sizes(vocabulary_paths(RunFolder(), recipe).size(), size);
-  if (recipe.kind == TaskKind::classification)
-    sizes.back() = 2;  // classes, of which the recipe does not tell
-  if (recipe.kind == TaskKind::question_answering)
-    sizes.push_back(recipe.question_answering.data.questions.entities);
-  return {recipe, sizes, make_layout(recipe, sizes), "", {}};
+  const std::vector<std::int64_t> sizes = recipe.task->assumed_sizes(size);
+  return {recipe, sizes, recipe.task->make_layout(sizes), "", {}};
 }
 
 /// The module of a parameter: its name up to the last dot.
@@ -110,59 +103,19 @@ std::vector<std::pair<std::string, std::int64_t>> counts_by_module(const Module&
 
 /// What a training and an evaluation of made-up data take on a CPU.
 TrainingMemory memory_of(const Subject& subject) {
-  AssumedData data(subject.recipe, subject.vocabulary_sizes);
+  Task& task = *subject.recipe.task;
+  task.assume(subject.vocabulary_sizes);
   return measure_training_memory(
       Device::cpu, subject.recipe.trainer,
-      [&](Device) { return make_layout(subject.recipe, subject.vocabulary_sizes); },
-      [&](Module& model) { return data.make_task(model); });
+      [&](Device meta) { return task.make_model(subject.vocabulary_sizes, 1, meta); },
+      [&](Module& model) { return task.make_objective(model, 1); });
 }
 
-/// The number of values that a model saves but does not train.
-std::int64_t statistics_of(const Module& model) {
+/// Counts the numbers that are saved and not trained, such as statistics of batch normalisation.
+std::int64_t buffered(const Module& model) {
   std::int64_t count = 0;
   for (const Buffer* buffer : model.buffers()) count += buffer->shape().size();
   return count;
-}
-
-void print_shape(const LanguageModelOptions& it) {
-  if (it.hidden.size() == 1)
-    fmt::print("model       {} x {} {}", it.layers, it.hidden.front(), it.cell);
-  else
-    fmt::print("model       {} {}", fmt::join(it.hidden, " + "), it.cell);
-  if (it.major_ratio != LanguageModelOptions{}.major_ratio)
-    fmt::print(", of which major {}", fmt::join(it.major_ratio, ", "));
-  if (!it.output_layers.empty())
-    fmt::print(", then {} {}", fmt::join(it.output_layers, " + "),
-               it.output_activation == OutputActivation::tanh ? "tanh" : "linear");
-  if (it.experts > 1) fmt::print(", a mixture of {} softmaxes", it.experts);
-  if (it.output == OutputKind::adaptive) fmt::print(", an adaptive softmax");
-  fmt::print("\n");
-}
-
-void print_shape(const EncoderDecoderOptions& it) {
-  fmt::print("model       {}{} x {} {} to {} x {} {}, {}\n", it.bidirectional ? "bidirectional " : "",
-             it.encoder_layers, it.hidden, it.cell, it.decoder_layers, it.hidden, it.cell,
-             it.attention == SourceAttention::none ? "fixed context" : name_of(it.attention) + " attention");
-}
-
-void print_shape(const SentenceClassifierOptions& it) {
-  fmt::print("model       {}{} x {} {}, {} over time\n", it.bidirectional ? "bidirectional " : "", it.layers,
-             it.hidden, it.cell, name_of(it.summary));
-}
-
-void print_shape(const AttentiveReaderOptions& it) {
-  fmt::print("model       attentive reader, {}{} x {} {} for each text\n",
-             it.bidirectional ? "bidirectional " : "", it.layers, it.hidden, it.cell);
-}
-
-void print_shape(const SkipThoughtOptions& it) {
-  fmt::print("model       {}-skip {} {}, decoders {} {}\n", name_of(it.encoder), it.hidden, it.cell,
-             it.hidden, it.decoder_cell);
-}
-
-void print_shape(const CtcModelOptions& it) {
-  fmt::print("model       {}{} x {} {}, CTC\n", it.bidirectional ? "bidirectional " : "", it.layers,
-             it.hidden, it.cell);
 }
 
 std::string origin_of(const Provenance& made_by) {
@@ -182,29 +135,8 @@ void print_model(const Subject& subject) {
              changed_keys(recipe, !subject.made_by.finetuned_from.empty()).empty() ? "" : ", changed from",
              printable(recipe.description));
   if (!recipe.paper.empty()) fmt::print("paper       {}\n", printable(recipe.paper));
-  if (recipe.kind == TaskKind::language_modelling)
-    print_shape(recipe.model);
-  else if (recipe.kind == TaskKind::classification)
-    print_shape(recipe.classification.model);
-  else if (recipe.kind == TaskKind::question_answering)
-    print_shape(recipe.question_answering.model);
-  else if (recipe.kind == TaskKind::skip_thought)
-    print_shape(recipe.skip_thought.model);
-  else if (recipe.kind == TaskKind::speech)
-    print_shape(recipe.speech.model);
-  else
-    print_shape(recipe.translation.model);
-  for (const MixedTaskOptions& it : recipe.tasks)
-    fmt::print("task        {}: {} to {}{}, ratio {}\n", it.name, it.source.empty() ? "nothing" : it.source,
-               it.target, it.pairs == PairsOf::lines ? "" : ", pairs = " + name_of(it.pairs), it.ratio);
-  const std::vector<std::int64_t>& sizes = subject.vocabulary_sizes;
-  const std::string unit = name_of(tokenization_of(recipe).unit);
-  if (recipe.kind == TaskKind::classification)
-    fmt::print("vocabulary  {} {}, {} classes\n\n", sizes[0], unit, sizes[1]);
-  else if (recipe.kind == TaskKind::question_answering)
-    fmt::print("vocabulary  {} {}, {} of them entities\n\n", sizes[0], unit, sizes[1]);
-  else
-    fmt::print("vocabulary  {} {}\n\n", fmt::join(sizes, " and "), unit);
+  fmt::print("model       {}\n", recipe.task->model_text());
+  fmt::print("vocabulary  {}\n\n", recipe.task->sizes_text(subject.vocabulary_sizes));
   for (const auto& [module, count] : counts_by_module(model)) {
     fmt::print("{:<42} {:>14} parameters\n", module, count);
     for (const Segment& segment : model.segments()) {
@@ -216,7 +148,7 @@ void print_model(const Subject& subject) {
     }
   }
   fmt::print("{:<42} {:>14} parameters\n\n", "in all", model.parameter_count());
-  if (const std::int64_t kept = statistics_of(model); kept > 0)
+  if (const std::int64_t kept = buffered(model); kept > 0)
     fmt::print("statistics  {} numbers, saved but not trained\n", kept);
   fmt::print("memory      about {} in tensors to train, {} to evaluate\n", bytes_text(memory.training),
              bytes_text(memory.evaluation));
@@ -229,12 +161,11 @@ Json model_json(const Subject& subject) {
   Json json;
   if (!subject.run.empty()) json["run"] = subject.run;
   json["recipe"] = subject.recipe.name;
-  json["unit"] = name_of(tokenization_of(subject.recipe).unit);
-  json["cell"] = cell_of(subject.recipe);
+  json["unit"] = name_of(subject.recipe.task->tokenization().unit);
+  json["cell"] = subject.recipe.task->cell();
   json["seed"] = subject.recipe.trainer.seed;
   json["vocabulary_size"] = subject.vocabulary_sizes.back();
-  if (subject.recipe.kind == TaskKind::translation)
-    json["source_vocabulary_size"] = subject.vocabulary_sizes.front();
+  if (subject.vocabulary_sizes.size() > 1) json["source_vocabulary_size"] = subject.vocabulary_sizes.front();
   json["parameters"] = model.parameter_count();
   for (const auto& [module, count] : counts_by_module(model)) json["modules"][module] = count;
   for (const Segment& segment : model.segments()) {
@@ -242,7 +173,7 @@ Json model_json(const Subject& subject) {
     for (int i = 0; i < segment.shape.dimensions(); ++i) shape.push_back(segment.shape[i]);
     json["tensors"].push_back({{"name", segment.name}, {"shape", shape}, {"aliases", segment.aliases}});
   }
-  json["statistics"] = statistics_of(model);
+  json["statistics"] = buffered(model);
   const TrainingMemory memory = memory_of(subject);
   json["training_bytes"] = memory.training;
   json["evaluation_bytes"] = memory.evaluation;
@@ -268,7 +199,7 @@ void print_operators(bool as_json) {
 
 void print_cells(const InfoOptions& options) {
   Json list = Json::array();
-  TextTable table{{"`model.cell`", true}, {"description", true}, {"settings", true}};
+  if (options.markdown) fmt::print("| `model.cell` | description | settings |\n|---|---|---|\n");
   for (const std::string& name : cell_names()) {
     CellSettings settings;
     std::vector<std::string> keys;
@@ -276,21 +207,20 @@ void print_cells(const InfoOptions& options) {
     if (options.json)
       list.push_back({{"name", name}, {"description", description_of(name)}, {"settings", keys}});
     else if (options.markdown)
-      add_row(table, {name, description_of(name), fmt::format("{}", fmt::join(keys, ", "))});
+      fmt::print("| `{}` | {} | {} |\n", name, description_of(name), fmt::join(keys, ", "));
     else
       fmt::print("{:<16} {}{}{}\n", name, description_of(name),
                  keys.empty() ? "" : "\n                   model.", fmt::join(keys, ", model."));
   }
   if (options.json) print_json(Json{{"cells", list}});
-  if (options.markdown) fmt::print("{}", markdown_of(table));
 }
 
 /// The settings of a recipe; without one, those of language modelling.
 void print_keys(const InfoOptions& options) {
   Recipe recipe, standard;
   if (!options.recipe.empty()) recipe = resolve_recipe(options.recipe, options.settings);
-  standard.kind = recipe.kind;
-  for (const MixedTaskOptions& task : recipe.tasks) standard.tasks.push_back({.name = task.name});
+  standard.set_task(recipe.task_name);
+  for (const std::string& part : recipe.task->parts()) standard.task->add_part(part);
   const std::vector<Key> keys = keys_of(recipe), defaults = keys_of(standard);
   if (!options.json) {
     fmt::print("{}", list_keys(keys, defaults));

@@ -23,6 +23,7 @@
 #include "lm/evaluation/evaluation.h"
 #include "lm/program/evaluation_report.h"
 #include "lm/program/figure_warnings.h"
+#include "lm/program/measurement.h"
 #include "lm/program/output.h"
 #include "lm/program/output_file.h"
 #include "lm/program/paths.h"
@@ -209,10 +210,10 @@ int ngram(const NgramOptions& options) {
   Json json = json_of(options, source);
   if (!options.json) print_model(options, source);
   const auto measure = [&](const std::string& key, const Text& text) {
-    const Evaluation it = evaluate_text(source, text);
-    if (!options.json) print_figures(text.name, it);
+    const Scores scores = scores_of(evaluate_text(source, text), Reading{.line_end = 0}.text());
+    if (!options.json) print_scores(text.name, scores);
     json[key] = Json{{"text", text.name}};
-    json[key].update(json_of(it));
+    json[key].update(rondo::json_of(scores));
   };
   if (texts.other) {
     measure("text", *texts.other);

@@ -14,7 +14,6 @@
 
 #include "data/files.h"
 #include "lm/commands/options.h"
-#include "lm/program/classification_measurement.h"
 #include "lm/program/compute.h"
 #include "lm/program/evaluate.h"
 #include "lm/program/output.h"
@@ -22,13 +21,8 @@
 #include "lm/program/probe_pictures.h"
 #include "lm/program/probe_report.h"
 #include "lm/program/progress.h"
-#include "lm/program/question_answering_measurement.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
-#include "lm/program/skip_thought_measurement.h"
-#include "lm/program/speech_measurement.h"
-#include "lm/program/translation_measurement.h"
-#include "lm/program/translator.h"
 
 namespace rondo {
 namespace {
@@ -46,114 +40,20 @@ struct ProbeCommandOptions {
   std::optional<Precision> precision{};  // default: fp32
 };
 
-/// Where the text of a run is.
-std::string data_of(const ProbeCommandOptions& options, const Provenance& made_by) {
-  return options.data.empty() ? made_by.data : options.data;
-}
-
-/// Of a model that reads whole sentences.
-ProbeOptions sentences_of(const ProbeCommandOptions& options) {
-  return {.sequences = options.sequences.value_or(ProbeOptions().sequences)};
-}
-
-Probed probe_language_model(const std::string& path, const ProbeCommandOptions& options, Device device,
-                            const std::function<void(std::int64_t)>& progress) {
-  OpenRun run = open_run(path, device);
-  const std::string folder = data_of(options, run.config.made_by);
-  const CorpusText corpus =
-      open_text(run.config.recipe.data, folder, options.data.empty() ? Pipes::refused : Pipes::accepted);
-  check_text_of_run(options.data, folder, run.config.made_by.sha256, sha256_lines(corpus.files));
-  const Text& text = corpus.at(split_from_string(options.split));
-  ProbeOptions how = sentences_of(options);
-  how.steps = options.steps.value_or(run.config.recipe.task.batches.chunks.length);
-  const TextIds ids = encode_text(text, run.vocabulary, ids_folder()).ids;
-  check_input(std::ssize(ids) > how.steps,
-              "{}: {} symbols are too few for a sequence of {} and the symbol after it: use fewer --steps",
-              text.name, ids.size(), how.steps);
-  return probe(*run.model, ids, how, progress);
-}
-
-Probed probe_classifier(const std::string& path, const ProbeCommandOptions& options, Device device,
-                        const std::function<void(std::int64_t)>& progress) {
-  OpenClassifier run = open_classifier(path, device);
-  const LabelledTextOptions& data = run.config.recipe.classification.data;
-  const std::string folder = data_of(options, run.config.made_by);
-  const LabelledTexts texts = open_labelled_texts(folder, data.files, data.tokenization.unit);
-  check_text_of_run(options.data, folder, run.config.made_by.sha256, sha256_lines(texts.files));
-  const LabelledSentences sentences =
-      encode_labelled(texts.at(split_from_string(options.split)), run.vocabulary, run.labels);
-  return probe(*run.model, sentences, sentences_of(options), progress);
-}
-
-Probed probe_translator(const std::string& path, const ProbeCommandOptions& options, Device device,
-                        const std::function<void(std::int64_t)>& progress) {
-  const OpenTranslator run = open_translator(path, device);
-  const TranslationRecipe& recipe = run.config.recipe.translation;
-  check_generated_has_no_folder(recipe.data.files, options.data);
-  const std::string folder = data_of(options, run.config.made_by);
-  const MeasuredPairs text = pairs_of_split(run, folder, split_from_string(options.split));
-  check_text_of_run(options.data, folder, run.config.made_by.sha256, text.sha256);
-  const bool reversed = recipe.task.batches.reverse_source;
-  return probe(*run.model, translation_text(text.pairs, run.vocabularies, reversed).pairs, reversed,
-               sentences_of(options), progress);
-}
-
-Probed probe_reader(const std::string& path, const ProbeCommandOptions& options, Device device,
-                    const std::function<void(std::int64_t)>& progress) {
-  const OpenReader run = open_reader(path, device);
-  const QuestionOptions& data = run.config.recipe.question_answering.data.questions;
-  const std::string folder = data_of(options, run.config.made_by);
-  const QuestionTexts texts =
-      open_questions(folder, data, options.data.empty() ? Pipes::refused : Pipes::accepted);
-  check_text_of_run(options.data, folder, run.config.made_by.sha256, sha256_lines(texts.files));
-  const Questions questions =
-      encode_questions(texts.at(split_from_string(options.split)), run.vocabulary, data.document_words);
-  return probe(*run.model, questions, sentences_of(options), progress);
-}
-
-Probed probe_skip_thought(const std::string& path, const ProbeCommandOptions& options, Device device,
-                          const std::function<void(std::int64_t)>& progress) {
-  const OpenSkipThought run = open_skip_thought(path, device);
-  const std::string folder = data_of(options, run.config.made_by);
-  const CorpusText corpus = open_passages(folder, run.config.recipe.skip_thought.data,
-                                          options.data.empty() ? Pipes::refused : Pipes::accepted);
-  check_text_of_run(options.data, folder, run.config.made_by.sha256, sha256_lines(corpus.files));
-  const Split split = split_from_string(options.split);
-  const int64_t max_length =
-      split == Split::train ? run.config.recipe.skip_thought.data.triples.max_length : 0;
-  return probe(*run.model, triples_of(corpus.at(split), run.vocabulary, max_length), sentences_of(options),
-               progress);
-}
-
-Probed probe_recogniser(const std::string& path, const ProbeCommandOptions& options, Device device,
-                        const std::function<void(std::int64_t)>& progress) {
-  const OpenRecogniser run = open_recogniser(path, device);
-  const std::string folder = data_of(options, run.config.made_by);
-  const SpeechCorpus corpus = open_speech(folder, run.recipe().data.corpus);
-  check_text_of_run(options.data, folder, run.config.made_by.sha256, sha256_lines(corpus.files));
-  const Utterances utterances =
-      read_utterances(corpus.at(options.split), run.vocabulary, run.frames(), run.statistics_or_null());
-  return probe(*run.model, utterances, run.frames(), sentences_of(options), progress);
-}
-
-Probed probe_run(const std::string& path, TaskKind kind, const ProbeCommandOptions& options, Device device,
-                 const std::function<void(std::int64_t)>& progress) {
-  switch (kind) {
-    case TaskKind::language_modelling:
-      return probe_language_model(path, options, device, progress);
-    case TaskKind::classification:
-      return probe_classifier(path, options, device, progress);
-    case TaskKind::translation:
-    case TaskKind::multi_task:
-      return probe_translator(path, options, device, progress);
-    case TaskKind::question_answering:
-      return probe_reader(path, options, device, progress);
-    case TaskKind::skip_thought:
-      return probe_skip_thought(path, options, device, progress);
-    case TaskKind::speech:
-      return probe_recogniser(path, options, device, progress);
-  }
-  throw Error(fmt::format("[probe] no task {}", static_cast<int>(kind)));
+Probed probe_run(const std::string& path, const ProbeCommandOptions& options, Device device,
+                 Progress& progress) {
+  const OpenTask run = open_task(path, device);
+  Task& task = run.task();
+  check_input(!options.steps || run.config.recipe.language_modelling(),
+              "--steps: {} is of the task {}, which reads whole sentences; leave it out", path,
+              run.config.recipe.task_name);
+  ProbeOptions how = task.probe_options();
+  how.steps = options.steps.value_or(how.steps);
+  how.sequences = options.sequences.value_or(how.sequences);
+  const std::string& data = options.data.empty() ? run.config.made_by.data : options.data;
+  task.open({.path = data, .pipes = options.data.empty() ? Pipes::refused : Pipes::accepted});
+  check_text_of_run(options.data, data, run.config.made_by.sha256, sha256_lines(task.files()));
+  return task.probe(*run.model, options.split, how, progress_of(progress, "probing " + path, how.sequences));
 }
 
 nlohmann::ordered_json json_of(const std::vector<ProbedRun>& runs) {
@@ -172,15 +72,8 @@ int probe_runs(const ProbeCommandOptions& options) {
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   std::vector<ProbedRun> runs;
   for (const std::string& path : options.runs) {
-    const RunFolder folder = open_run_folder(path);
-    const TaskKind kind = read_config(folder).recipe.kind;
-    check_input(!options.steps || kind == TaskKind::language_modelling,
-                "--steps: {} is of the task {}, which reads whole sentences; leave it out", path,
-                name_of(kind));
     Progress progress(stderr);
-    const auto show =
-        progress_of(progress, "probing " + path, options.sequences.value_or(ProbeOptions().sequences));
-    Probed probed = probe_run(path, kind, options, compute.device, show);
+    Probed probed = probe_run(path, options, compute.device, progress);
     runs.push_back({std::make_shared<const RunRecord>(read_log(path)), options.split, std::move(probed)});
     progress.erase();
     if (!options.json) fmt::print("{}", table_of(path, options.split, runs.back().probed));

@@ -41,8 +41,8 @@ void print_markdown(const std::vector<Recipe>& recipes) {
         fmt::print("| `{}` | {} | {} | {} |\n", it.name, it.description, or_none(it.paper),
                    or_none(published_text(it.published)));
   };
-  const auto models_language = [](const Recipe& it) { return it.kind == TaskKind::language_modelling; };
-  const auto on_words = [](const Recipe& it) { return it.data.tokenization.unit == Unit::words; };
+  const auto models_language = [](const Recipe& it) { return it.language_modelling() != nullptr; };
+  const auto on_words = [](const Recipe& it) { return it.task->tokenization().unit == Unit::words; };
   table("Language models on words:", [&](const Recipe& it) { return models_language(it) && on_words(it); });
   fmt::print("\n");
   table("Language models on characters and bytes:",

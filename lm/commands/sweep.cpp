@@ -16,7 +16,6 @@
 
 #include "data/files.h"
 #include "data/input_file.h"
-#include "data/unpacked_file.h"
 #include "lm/commands/options.h"
 #include "lm/program/child_process.h"
 #include "lm/program/compute.h"
@@ -27,7 +26,6 @@
 #include "lm/program/signals.h"
 #include "lm/program/sweep_grid.h"
 #include "lm/program/sweep_report.h"
-#include "lm/program/text_files.h"
 #include "lm/program/train_setup.h"
 #include "tensor/threads.h"
 
@@ -51,42 +49,6 @@ struct SweepOptions {
 };
 
 namespace fs = std::filesystem;
-
-/// Whether the text of a run has a test split.
-bool has_test(const RunConfig& config) {
-  const Recipe& recipe = config.recipe;
-  const Provenance& made_by = config.made_by;
-  const ParallelOptions& pairs = recipe.translation.data.files;
-  const auto any = [&](const auto& is_test) {
-    return std::any_of(made_by.sha256.begin(), made_by.sha256.end(), [&](const std::string& line) {
-      return is_test(unpacked_name(line));  // "HEX  FILE"
-    });
-  };
-  const auto is_called = [&](const std::string& file) {
-    return any([&](const std::string& name) { return name == fs::path(file).filename(); });
-  };
-  switch (recipe.kind) {
-    case TaskKind::translation:
-    case TaskKind::multi_task: {
-      const std::string begin = fs::path(pairs.test).filename().string() + ".";
-      return pairs.generated_pairs > 0 ||
-             any([&](const std::string& name) { return begin.size() > 1 && name.starts_with(begin); });
-    }
-    case TaskKind::classification:
-      return is_called(recipe.classification.data.files.test);
-    case TaskKind::speech:
-      return recipe.speech.data.corpus.source == SpeechSource::digits || is_called("test.tsv");
-    case TaskKind::question_answering:  // files of questions are one folder for each split
-      return made_by.sha256.size() == 1 || is_called("test.txt") || is_called("test");
-    default:
-      return recipe.data.files.empty() && (made_by.sha256.size() == 1 || is_called("test.txt"));
-  }
-}
-
-/// Whether a run has nothing left to do: it may have been killed between its training and its test.
-bool is_complete(const RunRecord& run) {
-  return run.finished && (!has_test(run.config) || run.measured[test_kind]);
-}
 
 /// Whether a run can be trained on until it is as long as the sweep wants it. By epochs: after `--steps` a
 /// run is evaluated where a longer one is not, and the evaluation may change its learning rate.
@@ -116,17 +78,19 @@ void check_same_settings(const RunFolder& folder, const Recipe& expected) {
         of_there[i].name, value_text(of_there[i]), of_planned[i].name, value_text(of_planned[i]));
 }
 
-/// What a training with the sweep's data would record. InputErrors of files_of_text(), such as for a folder
-/// that is not there.
+/// What a training with the sweep's data would record. InputErrors of Task::open(), such as for a folder that
+/// is not there.
 Provenance provenance_of(const SweepOptions& options, const SweepRun& run) {
   TrainOptions training;
   training.recipe = options.recipe;
   training.settings = run.settings;
   training.data = options.data;
   Setup setup(training);
-  setup.place_data(options.data, !run.recipe.data.files.empty());
+  Task& task = setup.task();
+  setup.place_data(options.data, task.reads_current_folder());
   Provenance& made_by = setup.config.made_by;
-  made_by.sha256 = sha256_lines(files_of_text(run.recipe, made_by.data));
+  task.open({.path = made_by.data});
+  made_by.sha256 = sha256_lines(task.files());
   return made_by;
 }
 
@@ -194,6 +158,8 @@ class Sweep {
   }
 
  private:
+  mutable std::map<std::vector<std::string>, bool> has_test_;  // by the digests of a text
+
   struct Running {
     std::size_t index;
     std::unique_ptr<ChildProcess> process;
@@ -266,6 +232,18 @@ class Sweep {
     return std::nullopt;
   }
 
+  /// Whether a run has nothing left to do: it may have been killed between its training and its test.
+  bool is_complete(const RunRecord& run) const {
+    if (!run.finished || run.measured[test_kind]) return run.finished;
+    const Provenance& made_by = run.config.made_by;
+    if (!has_test_.contains(made_by.sha256)) {
+      run.recipe().task->open({.path = made_by.data});
+      const std::vector<std::string> splits = run.recipe().task->measured_splits();
+      has_test_[made_by.sha256] = std::find(splits.begin(), splits.end(), "test") != splits.end();
+    }
+    return !has_test_[made_by.sha256];
+  }
+
   void wait_for_output() const {
     std::vector<pollfd> files;
     for (const Running& it : running_) files.push_back({it.process->output(), POLLIN, 0});
@@ -303,7 +281,7 @@ class Sweep {
   std::optional<RunRecord> measured_or_failed(std::size_t index) {
     try {
       RunRecord run = read_run(folder_of(runs_[index]).string());
-      const ScoreStyle& score = decisive_score(run.recipe());
+      const ScoreStyle score = decisive_score(run.recipe());
       const std::optional<Measured>& valid = run.measured[valid_kind];
       const bool is_measured = valid && valid->scores.contains(score.key);
       check_input(!is_measured || std::isfinite(score_in(valid->scores, score.key)),
@@ -317,7 +295,7 @@ class Sweep {
   }
 
   static std::string found_text(const RunRecord& run) {
-    const ScoreStyle& score = decisive_score(run.recipe());
+    const ScoreStyle score = decisive_score(run.recipe());
     std::vector<std::string> texts;
     for (const std::size_t kind : {valid_kind, test_kind})
       texts.push_back(fmt::format("{} {} {}", kinds_of_measurement[kind].name,

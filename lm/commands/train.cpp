@@ -1,7 +1,7 @@
 // `lm train`: its options. The training: lm/program/train.cpp.
 #include "lm/program/train.h"
 
-#include "data/files.h"
+#include "data/input_file.h"
 #include "lm/commands/options.h"
 #include "lm/program/run_folder.h"
 #include "lm/program/shell_command.h"

@@ -10,9 +10,10 @@
 #include "lm/decoding/beam_search.h"
 #include "lm/decoding/speech_decoder.h"
 #include "lm/program/compute.h"
+#include "lm/program/evaluate.h"
 #include "lm/program/output.h"
 #include "lm/program/shell_command.h"
-#include "lm/program/speech_measurement.h"
+#include "lm/tasks/speech.h"
 
 namespace rondo {
 namespace {
@@ -33,8 +34,7 @@ struct TranscribeOptions {
 /// The default beam of a search with an n-gram model.
 constexpr std::int64_t beam_with_ngram = 32;
 
-SpeechDecodingOptions decoding_of(const TranscribeOptions& options, const OpenRecogniser& run) {
-  SpeechDecodingOptions decoding = run.recipe().decoding;
+SpeechDecodingOptions decoding_of(const TranscribeOptions& options, SpeechDecodingOptions decoding) {
   decoding.ngram = options.ngram.value_or(decoding.ngram);
   if (!decoding.ngram.empty() && decoding.beam == 1) decoding.beam = beam_with_ngram;
   decoding.beam = options.beam.value_or(decoding.beam);
@@ -52,12 +52,12 @@ SpeechDecodingOptions decoding_of(const TranscribeOptions& options, const OpenRe
 }
 
 /// Mean and variance of the given recordings are those of the speaker, if the run asks for them.
-void note_if_little(const std::vector<Frames>& recordings, const OpenRecogniser& run) {
+void note_if_little(const std::vector<Frames>& recordings, const FrameOptions& options) {
   constexpr double enough = 5;  // seconds: a handful of words
   std::int64_t frames = 0;
   for (const Frames& it : recordings) frames += it.size();
-  const double seconds = static_cast<double>(frames) * run.frames().filterbank.step / 1000;
-  if (run.frames().normalized_by == NormalizedBy::speaker && seconds < enough)
+  const double seconds = static_cast<double>(frames) * options.filterbank.step / 1000;
+  if (options.normalized_by == NormalizedBy::speaker && seconds < enough)
     fmt::print(
         stderr,
         "lm: mean and variance of only {:.1f} s of speech normalize the frames, so words may be wrong: "
@@ -65,19 +65,23 @@ void note_if_little(const std::vector<Frames>& recordings, const OpenRecogniser&
         seconds);
 }
 
-/// One line for each file, in their order. Returns 0. InputErrors of open_recogniser() and read_frames(),
+/// One line for each file, in their order. Returns 0. InputErrors of open_task() and read_frames(),
 /// before anything is printed.
 int transcribe(const TranscribeOptions& options) {
   const Device device = choose_device(options.device, options.precision, options.threads).device;
-  OpenRecogniser run = open_recogniser(options.run, device);
-  const SpeechDecoder decode = decoder_of(run, decoding_of(options, run));
-  const std::vector<Frames> recordings = read_frames(options.files, run.frames(), run.statistics_or_null());
-  note_if_little(recordings, run);
-  const Recognised recognised = recognise(*run.model, recordings, run.frames());
+  const OpenTask run = open_task(options.run, device);
+  auto& task = run.task_as<SpeechTask>("speech");
+  const FrameOptions& frames = task.settings.frames;
+  task.settings.decoding = decoding_of(options, task.settings.decoding);
+  warn_of_changed_files(run);
+  const SpeechDecoder decode(task.settings.decoding, task.vocabulary());
+  const std::vector<Frames> recordings = read_frames(options.files, frames, task.statistics());
+  note_if_little(recordings, frames);
+  const Recognised recognised = recognise(dynamic_cast<CtcModel&>(*run.model), recordings, frames);
   auto list = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < recordings.size(); ++i) {
     const LabelHypothesis best = decode(of_decoder(recognised.log_p[i]));
-    const std::string transcript = run.vocabulary.decode(best.labels);
+    const std::string transcript = task.vocabulary().decode(best.labels);
     if (options.json)
       list.push_back(
           {{"file", options.files[i]}, {"transcript", transcript}, {"log_probability", best.log_p}});

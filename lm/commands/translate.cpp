@@ -16,8 +16,9 @@
 #include "lm/program/input_lines.h"
 #include "lm/program/output.h"
 #include "lm/program/progress.h"
+#include "lm/program/run.h"
 #include "lm/program/signals.h"
-#include "lm/program/translator.h"
+#include "lm/tasks/multi_task.h"
 
 namespace rondo {
 namespace {
@@ -36,6 +37,14 @@ struct TranslateOptions {
   std::optional<Precision> precision{};
 };
 
+/// The encoder-decoder of a run, and its settings.
+struct OpenTranslator {
+  std::string run;
+  EncoderDecoder& model;
+  const PairVocabularies& vocabularies;
+  const TranslationSettings& settings;
+};
+
 /// A sentence of standard input.
 struct Sentence {
   std::string line;
@@ -45,7 +54,7 @@ struct Sentence {
 };
 
 BeamOptions search_options(const TranslateOptions& options, const OpenTranslator& run) {
-  BeamOptions search = run.config.recipe.translation.decoding;
+  BeamOptions search = run.settings.decoding;
   search.beam = options.beam.value_or(search.beam);
   search.n_best = options.n_best.value_or(search.n_best);
   search.max_length = options.max_length.value_or(search.max_length);
@@ -58,15 +67,13 @@ BeamOptions search_options(const TranslateOptions& options, const OpenTranslator
       "--n-best {}: a beam of {} keeps fewer hypotheses; give --beam {} or more, or a smaller --n-best",
       search.n_best, search.beam, search.n_best);
   check_options(search);
-  check_input(!run.task || !run.task->source.empty(),
-              "--task {}: it is a language model, without a source to translate", options.task);
   check_input(!options.replace_unknown || run.vocabularies.source.tokenization().unit == Unit::words,
-              "--replace-unk replaces words, and the symbols of {} are {}", run.folder.path.string(),
+              "--replace-unk replaces words, and the symbols of {} are {}", run.run,
               name_of(run.vocabularies.source.tokenization().unit));
   const bool needs_attention = search.attention || search.coverage_penalty > 0;
-  check_input(!needs_attention || run.model->options().attention != SourceAttention::none,
+  check_input(!needs_attention || run.model.options().attention != SourceAttention::none,
               "{}: its model has no attention, which --attention, --replace-unk and --coverage-penalty need",
-              run.folder.path.string());
+              run.run);
   return search;
 }
 
@@ -80,7 +87,7 @@ std::vector<std::string> words_of(std::string_view line) {
 
 class Translator {
  public:
-  Translator(const TranslateOptions& options, OpenTranslator& run, const StopSignals& signals)
+  Translator(const TranslateOptions& options, const OpenTranslator& run, const StopSignals& signals)
       : options_(options),
         run_(run),
         search_(search_options(options, run)),
@@ -113,10 +120,10 @@ class Translator {
     std::vector<std::vector<std::int32_t>> sources;
     for (const Sentence& it : sentences)
       if (!it.is_empty()) sources.push_back(it.ids);
-    const bool reverse = run_.config.recipe.translation.task.batches.reverse_source;
+    const bool reverse = run_.settings.train.batches.reverse_source;
     const Vocabulary& target = run_.vocabularies.target;
     const auto found =
-        rondo::translate(*run_.model, sources, reverse, {*target.line_end_id(), target.unknown_id()}, search_,
+        rondo::translate(run_.model, sources, reverse, {*target.line_end_id(), target.unknown_id()}, search_,
                          [&](std::int64_t done) { show_progress(done, std::ssize(sources)); });
     progress_.erase();
     auto next = found.begin();
@@ -196,7 +203,7 @@ class Translator {
   static constexpr const char* end_of_line = "</s>";
 
   const TranslateOptions& options_;
-  OpenTranslator& run_;
+  const OpenTranslator& run_;
   BeamOptions search_;
   const StopSignals& signals_;
   AttentionFile attention_;
@@ -212,7 +219,12 @@ class Translator {
 /// for a line that cannot be read; what was translated before is printed.
 int translate(const TranslateOptions& options) {
   const Device device = choose_device(options.device, options.precision, options.threads).device;
-  OpenTranslator run = open_translator(options.run, device, options.task);
+  const OpenTask opened = open_task(options.run, device);
+  auto& task = opened.task_as<TranslatingTask>("translation");
+  if (!options.task.empty()) opened.task().choose_part(options.task, "--task");
+  const auto [model, vocabularies, has_source] = task.translator(*opened.model);
+  check_input(has_source, "--task {}: it is a language model, without a source to translate", options.task);
+  const OpenTranslator run{options.run, model, vocabularies, task.translation()};
   const StopSignals signals;
   Translator(options, run, signals).translate_all();
   return 0;

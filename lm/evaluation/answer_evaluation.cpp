@@ -49,34 +49,44 @@ std::int32_t most_frequent(std::span<const std::int32_t> entities, const std::se
 
 }  // namespace
 
-double AnswerScores::nats() const {
-  return questions > unknown ? nats_sum / static_cast<double>(questions - unknown) : 0;
-}
-
-AnswerScores evaluate_reader(AttentiveReader& model, const Questions& questions,
-                             const std::function<void(std::int64_t)>& progress) {
+Scores evaluate_reader(AttentiveReader& model, const Questions& questions,
+                       const std::function<void(std::int64_t)>& progress) {
   const EvaluationMode no_dropout(model);
   const NoGradient no_history;
   const auto begin = Clock::now();
   QuestionBatches batches = batches_of(questions);
-  AnswerScores scores;
+  std::int64_t done = 0, correct = 0, unknown = 0;
+  double nats = 0;
   for (QuestionBatch batch; batches.next(batch);) {
     const Variable joint = read(model, batch).joint;
     const std::vector<real> logits = model.logits(joint).value().to_vector();
     auto of_question = logits.begin();
     for (const std::int32_t answer : batch.answers) {
       const auto end = of_question + model.entities();
-      scores.correct += std::max_element(of_question, end) - of_question == answer;
-      scores.unknown += answer < 0;
+      correct += std::max_element(of_question, end) - of_question == answer;
+      unknown += answer < 0;
       of_question = end;
     }
-    for (const real nats : model.cross_entropy(joint, tokens(batch.answers)).each.to_vector())
-      scores.nats_sum += static_cast<double>(nats);
-    scores.questions += std::ssize(batch.answers);
-    if (progress) progress(scores.questions);
+    for (const real it : model.cross_entropy(joint, tokens(batch.answers)).each.to_vector())
+      nats += static_cast<double>(it);
+    done += std::ssize(batch.answers);
+    if (progress) progress(done);
   }
-  scores.seconds = seconds_since(begin);
-  return scores;
+  const double known = static_cast<double>(std::max<std::int64_t>(1, done - unknown));
+  const FrequencyBaselines baselines = frequency_baselines(questions);
+  return {.metrics = {{"accuracy", 100 * static_cast<double>(correct) / static_cast<double>(done)},
+                      {"nats", nats / known}},
+          .higher_is_better = true,
+          .count = done,
+          .unit = "questions",
+          .read = "one pass",
+          .preposition = "",
+          .seconds = seconds_since(begin),
+          .details = {{"correct", correct},
+                      {"unknown_answers", unknown},
+                      {"most_frequent_entity", baselines.most_frequent},
+                      {"most_frequent_entity_not_in_question", baselines.not_in_question},
+                      {"classes", model.entities()}}};
 }
 
 namespace {

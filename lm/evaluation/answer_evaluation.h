@@ -8,28 +8,17 @@
 #include <vector>
 
 #include "data/question_batches.h"
+#include "lm/evaluation/scores.h"
 #include "nn/models/attentive_reader.h"
 
 namespace rondo {
 
-/// Of questions whose answer is one of several entities.
-struct AnswerScores {
-  std::int64_t questions = 0, correct = 0;
-  std::int64_t unknown = 0;  // answers that have no row in the vocabulary: not found, and not in nats
-  double nats_sum = 0;
-  double seconds = 0;
-
-  /// In percent, of all questions.
-  double accuracy() const { return 100 * static_cast<double>(correct) / static_cast<double>(questions); }
-  /// The mean of -log p(answer); 0 if all answers are unknown.
-  double nats() const;
-};
-
-/// An answer is correct if it is the most probable of all the entities that the model knows, whether its
-/// document names them or not. `progress` gets the number of questions done. Dropout is off, and entities
-/// keep their numbers.
-AnswerScores evaluate_reader(AttentiveReader& model, const Questions& questions,
-                             const std::function<void(std::int64_t)>& progress = {});
+/// Measures the accuracy in percent of all questions, and the mean of -log p(answer) over those whose answer
+/// has a row in the vocabulary; the others are not found. An answer is correct if it is the most probable of
+/// all the entities that the model knows, whether its document names them or not. The two baselines stand
+/// beside. `progress` gets the number of questions done. Dropout is off, and entities keep their numbers.
+Scores evaluate_reader(AttentiveReader& model, const Questions& questions,
+                       const std::function<void(std::int64_t)>& progress = {});
 
 struct Answer {
   std::int32_t entity;           // its number

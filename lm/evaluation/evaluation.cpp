@@ -9,6 +9,15 @@
 
 namespace rondo {
 
+Scores scores_of(const Evaluation& it, const std::string& read) {
+  Scores scores{.metrics = text_metrics(it.nats()), .count = it.symbols, .read = read, .seconds = it.seconds};
+  if (it.bytes > 0) scores.details.push_back({"bits_per_byte", it.bits_per_byte()});
+  scores.details.push_back({"unknowns", it.unknowns});
+  if (it.unknowns > 0 && it.unknowns < it.symbols)
+    scores.details.push_back({"perplexity_without_unknowns", it.perplexity_without_unknowns()});
+  return scores;
+}
+
 void Evaluation::add(const std::vector<int32_t>& targets, const std::vector<double>& nats,
                      std::optional<int32_t> unknown_id) {
   for (size_t i = 0; i < targets.size(); ++i) {

@@ -14,6 +14,7 @@
 #include "data/ids.h"
 #include "data/streams.h"
 #include "data/vocabulary.h"
+#include "lm/evaluation/scores.h"
 #include "nn/models/language_model.h"
 
 namespace rondo {
@@ -38,6 +39,9 @@ struct Evaluation {
   /// Perplexity over the symbols of the vocabulary only.
   double perplexity_without_unknowns() const;
 };
+
+/// Nats, bits and perplexity, with the counts behind them; `read` says how the text was read.
+Scores scores_of(const Evaluation& it, const std::string& read);
 
 /// How a text is read: in `streams` parallel streams that carry the state, every symbol except the first
 /// scored once; or, if `line_end` is given, line by line, each from the initial state with the previous line

@@ -33,7 +33,7 @@ void AttentionFile::add(const Alignment& alignment) {
   if (!is_picture_)
     fmt::print(file_.get(), "{}\n", json_of(alignment).dump());
   else if (!alignment.source.empty())
-    maps_.push_back(alignment.map());
+    maps_.push_back({alignment.source, alignment.target, alignment.weights});
 }
 
 void AttentionFile::fill(const std::function<void()>& work) {

@@ -10,16 +10,9 @@
 #include <vector>
 
 #include "lm/program/svg.h"
+#include "lm/tasks/task.h"
 
 namespace rondo {
-
-/// The attention of a translation: weights[t][s] when target symbol t was written, of source symbol s.
-struct Alignment {
-  std::vector<std::string> source, target;  // symbols, with the end of the line
-  std::vector<std::vector<float>> weights;
-
-  HeatMap map() const { return {source, target, weights}; }
-};
 
 /// {"source": [...], "target": [...], "weights": [[...], ...]}.
 nlohmann::ordered_json json_of(const Alignment& alignment);

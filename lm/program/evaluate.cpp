@@ -7,24 +7,24 @@
 #include <cmath>
 #include <filesystem>
 
+#include "data/files.h"
 #include "data/input_file.h"
 #include "data/text.h"
-#include "lm/program/classification_measurement.h"
 #include "lm/program/evaluation_report.h"
 #include "lm/program/figure_warnings.h"
-#include "lm/program/model.h"
+#include "lm/program/measurement.h"
 #include "lm/program/nearest.h"
+#include "lm/program/output.h"
 #include "lm/program/paths.h"
 #include "lm/program/progress.h"
 #include "lm/program/published.h"
-#include "lm/program/question_answering_measurement.h"
 #include "lm/program/run.h"
 #include "lm/program/sentence_report.h"
 #include "lm/program/shell_command.h"
-#include "lm/program/skip_thought_measurement.h"
-#include "lm/program/speech_measurement.h"
 #include "lm/program/terminal.h"
-#include "lm/program/translation_measurement.h"
+#include "lm/tasks/multi_task.h"
+#include "lm/tasks/speech.h"
+#include "lm/tasks/translation.h"
 #include "lm/training/memory.h"
 #include "tensor/available_memory.h"
 
@@ -55,33 +55,50 @@ void check_options(const EvaluateOptions& options) {
   }
 }
 
-CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
-  const bool is_given = !options.data.empty();
-  const std::string& data = is_given ? options.data : run.config.made_by.data;
-  check_input(is_given || !data.empty(), "{}: it has no text of its own; which text? As in: {} FILE",
-              options.run, command_with({"eval", options.run}));
-  if (!is_given) check_text_is_there(run.config.made_by);
-  CorpusText corpus = open_text(run.config.recipe.data, data, is_given ? Pipes::accepted : Pipes::refused,
-                                reading_progress(stderr));
-  check_text_of_run(options.data, data, run.config.made_by.sha256, sha256_lines(corpus.files),
-                    fmt::format("; to measure another text: {} FILE", command_with({"eval", options.run})));
-  return corpus;
+/// Reads the texts that the options ask for into the run's task. Returns "HEX  FILE" of what is measured.
+std::vector<std::string> open_texts(const EvaluateOptions& options, const OpenTask& run,
+                                    bool needs_own_text) {
+  Task& task = run.task();
+  const bool is_other = !options.text.empty();
+  std::vector<std::string> sha256;
+  if (!is_other || needs_own_text) {
+    const bool is_given = !options.data.empty();
+    const std::string& data = is_given ? options.data : run.config.made_by.data;
+    check_input(is_given || !data.empty() || run.config.made_by.imported_from.empty(),
+                "{}: it has no text of its own; which text? As in: {} FILE", options.run,
+                command_with({"eval", options.run}));
+    if (!is_given) check_text_is_there(run.config.made_by);
+    task.open({.path = data,
+               .pipes = is_given ? Pipes::accepted : Pipes::refused,
+               .progress = reading_progress(stderr)});
+    sha256 = sha256_lines(task.files());
+    check_text_of_run(options.data, data, run.config.made_by.sha256, sha256,
+                      fmt::format("; to measure another text: {} FILE", command_with({"eval", options.run})));
+  }
+  if (is_other) {
+    const bool is_file = run.config.recipe.language_modelling();  // translation: the beginning of two names
+    task.open_other(is_file ? file_to_read(options.text) : options.text,
+                    {.path = {}, .progress = reading_progress(stderr)});
+    for (const std::string& note : task.notes()) fmt::print(stderr, "lm: {}\n", note);
+    sha256 = sha256_lines(task.files());
+  }
+  return sha256;
 }
 
-EncodedText encoded(const Text& text, const OpenRun& run) {
-  EncodedText result = encode_text(text, run.vocabulary, ids_folder());
-  check_input(result.ids.size() >= 2, "{}: only {}; 2 or more are needed, the first being context", text.name,
-              counted_text(std::ssize(result.ids), "symbols"));
-  return result;
+/// The name of what is measured, as in messages: a file, or a split of the run's text.
+std::string name_of_measured(const EvaluateOptions& options) {
+  return options.text.empty() ? options.split : options.text;
 }
 
 /// The best settings for the first symbols of the validation text.
-Tuned tuned_on(const EncodedText& valid, OpenRun& run, const Adaptation& start, int64_t budget, bool aloud,
-               Progress& progress) {
+Tuned tuned_on_valid(const EvaluateOptions& options, LanguageModellingTask& task, LanguageModel& model,
+                     const Adaptation& start, int64_t budget, Progress& progress) {
+  const bool aloud = !options.json;
   if (aloud)
     fmt::print("searching on the validation text, from its beginning; statistics are not in the budget\n");
+  const EncodedText& valid = task.encoded(Split::valid);
   Tuned tuned = tune(
-      *run.model, valid.ids, start, budget,
+      model, valid.ids, start, budget,
       [&](const Trial& trial) {
         if (!aloud) return;
         progress.erase();
@@ -95,14 +112,15 @@ Tuned tuned_on(const EncodedText& valid, OpenRun& run, const Adaptation& start, 
 
 /// InputError if the gradient statistics of dynamic evaluation would take more memory than there is; the
 /// evaluation itself takes less.
-void check_dynamic_fits(const OpenRun& run, std::span<const int32_t> train_ids) {
-  const DynamicOptions& dynamic = run.config.recipe.dynamic;
-  const Device meta = meta_of(run.model->device());
-  const auto available = available_memory(run.model->device());
+void check_dynamic_fits(const LanguageModellingTask& task, Device device,
+                        std::span<const int32_t> train_ids) {
+  const DynamicOptions& dynamic = task.settings.dynamic;
+  const Device meta = meta_of(device);
+  const auto available = available_memory(device);
   if (!available) return;
   const std::int64_t chunk = dynamic.statistics_streams * dynamic.length + 1;
   const std::int64_t wanted = measure_peak_bytes(meta, [&] {
-    LanguageModel model(model_options(run.config.recipe), run.vocabulary.size(), 1, meta);
+    LanguageModel model(model_options(task.settings), task.vocabulary().size(), 1, meta);
     gradient_statistics(model, train_ids.first(std::min(train_ids.size(), static_cast<size_t>(chunk))),
                         dynamic, [](int64_t) {});
   });
@@ -113,98 +131,227 @@ void check_dynamic_fits(const OpenRun& run, std::span<const int32_t> train_ids) 
       dynamic.statistics_streams, dynamic.length, bytes_text(wanted), bytes_text(*available));
 }
 
-/// The settings of a measurement: those of the run and those of the options.
-Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
-  const Recipe& recipe = run.config.recipe;
+/// How `lm eval` of a language model reads the text, and how the model adapts.
+struct Plan {
+  Reading reading;
+  Adaptation how;
+  int64_t budget = 0;  // of the search for settings
+};
+Plan plan_of(const EvaluateOptions& options, const Recipe& recipe, const LanguageModellingTask& task,
+             const LanguageModel& model) {
   const bool adapts = options.dynamic || options.cache;
-  Measurement plan;
-  plan.run = options.run;
-  plan.model = sha256_hex(InputFile(run.folder.model()));
-  plan.cell = cell_of(recipe);
-  plan.seed = recipe.trainer.seed;
-  plan.types = run.vocabulary.types();
-  plan.vocabulary_size = run.vocabulary.size();
-  plan.parameters = run.model->parameter_count();
-  if (options.text.empty()) plan.split = options.split;
-  plan.reading = final_reading(recipe, run.vocabulary.line_end_id());
+  Plan plan{
+      .reading = task.final_reading(), .how = {}, .budget = options.budget.value_or(default_tuning_budget)};
   check_input(
       !adapts || !plan.reading.line_end,
       "--{}: this run reads each line from the initial state (data.batching = \"lines\"), and so nothing "
       "of the text before it is there to adapt to",
       options.dynamic ? "dynamic" : "cache");
-  if (options.cache) NeuralCache::check_fits(recipe.cache.window, run.model->options().hidden.back());
+  const LanguageModellingSettings& settings = recipe.language_model();
+  if (options.cache) NeuralCache::check_fits(settings.cache.window, model.options().hidden.back());
   if (adapts || options.streams) plan.reading = {.streams = options.streams.value_or(1)};
-  if (options.dynamic) plan.how.dynamic = recipe.dynamic;
-  if (options.cache) plan.how.cache = recipe.cache;
-  plan.budget = options.budget.value_or(default_tuning_budget);
+  if (options.dynamic) plan.how.dynamic = settings.dynamic;
+  if (options.cache) plan.how.cache = settings.cache;
   if (options.tune) check_budget(plan.how, plan.budget);
   return plan;
 }
 
 /// The paper's figure for the same kind of model, if text and reading agree; 0: none.
-double published_beside(const Measurement& it, const OpenRun& run, const CorpusText& corpus) {
-  const Recipe& recipe = run.config.recipe;
-  const bool adapts = it.how.dynamic || it.how.cache;
-  const double figure = published_figure(recipe.published, !run.config.made_by.finetuned_from.empty(),
-                                         it.split, it.how.dynamic.has_value(), it.how.cache.has_value());
-  if (figure == 0 || !corpus.test ||
-      !changed_keys(recipe, !run.config.made_by.finetuned_from.empty()).empty() ||
-      (!adapts && it.reading.text() != published_reading(recipe)))
+double published_beside(const EvaluateOptions& options, const Plan& plan, const RunConfig& config,
+                        LanguageModellingTask& task) {
+  const Recipe& recipe = config.recipe;
+  const bool finetuned = !config.made_by.finetuned_from.empty();
+  const double figure = published_figure(recipe.published, finetuned, options.split,
+                                         plan.how.dynamic.has_value(), plan.how.cache.has_value());
+  if (!options.text.empty() || figure == 0 || !task.texts().test ||
+      !changed_keys(recipe, finetuned).empty() ||
+      (!plan.how.dynamic && !plan.how.cache && plan.reading.text() != task.preferred_reading()))
     return 0;
-  const auto test_symbols = std::ssize(encode_text(*corpus.test, run.vocabulary, ids_folder()).ids) - 1;
-  return may_be_the_papers(recipe.published, run.vocabulary.types(), test_symbols) ? figure : 0;
+  const auto test_symbols = std::ssize(task.encoded(Split::test).ids) - 1;
+  return may_be_the_papers(recipe.published, task.vocabulary().types(), test_symbols) ? figure : 0;
 }
 
-/// Warnings about figures that could mislead.
-void warn(const Measurement& it, const OpenRun& run) {
-  if (it.how.cache && it.how.cache->lambda == 1 && std::isinf(it.result.nats()))
+/// Warns of figures that could mislead.
+void warn_misleading(const Plan& plan, const Scores& scores, const LanguageModellingTask& task) {
+  const double nats = scores.at("nats");
+  const int64_t size = task.vocabulary().size();
+  if (plan.how.cache && plan.how.cache->lambda == 1 && std::isinf(nats))
     fmt::print(
         stderr,
         "lm: warning: with cache.lambda = 1 what is not in the cache has probability 0, and the text has "
         "such symbols; set cache.lambda below 1\n");
   else
-    print_warning(warning_of_cost(
-        it.result.nats(), run.vocabulary.size(),
-        it.how.dynamic ? "the updates ruin the weights; lower dynamic.learning_rate"
-                       : reason_of_cost(it.result.nats(), run.vocabulary.size(), it.reading, "the option")));
-  if (it.how.dynamic && it.how.dynamic->length >= it.result.symbols)
+    print_warning(warning_of_cost(nats, size,
+                                  plan.how.dynamic
+                                      ? "the updates ruin the weights; lower dynamic.learning_rate"
+                                      : reason_of_cost(nats, size, plan.reading, "the option")));
+  if (plan.how.dynamic && plan.how.dynamic->length >= scores.count)
     fmt::print(
         stderr,
         "lm: warning: dynamic.length = {} is as long as the text: the weights learn nothing before it ends\n",
-        it.how.dynamic->length);
+        plan.how.dynamic->length);
 }
 
-void say_notes(const Text& text, const EncodedText& ids, const OpenRun& run) {
-  for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
-  print_warning(
-      warning_of_unknowns({text.name, ids.counts.unknowns, std::ssize(ids.ids)}, unknown_is_trained(run)));
+/// What a measurement is of: {"split": ...} of the run's own text, or {"text": ...} of another one.
+nlohmann::ordered_json json_of_text(const EvaluateOptions& options) {
+  nlohmann::ordered_json json;
+  if (!options.task.empty()) json["task"] = options.task;
+  if (options.text.empty())
+    json["split"] = options.split;
+  else
+    json["text"] = options.text;
+  return json;
 }
 
-}  // namespace
+/// Stores scores with the run; if that fails, only warns, so that they are printed anyway.
+void keep(const EvaluateOptions& options, const OpenTask& run, const Scores& scores, const Compute& compute,
+          const std::vector<std::string>& sha256) {
+  keep_if_possible([&] {
+    append_evaluation(run.folder, json_of_text(options), scores, run.task(), *run.model, compute, sha256);
+  });
+}
 
-void refuse_options_of_language_models(const EvaluateOptions& options, const std::string& what) {
+/// The scores as `lm eval --json` prints them.
+nlohmann::ordered_json json_of(const EvaluateOptions& options, const OpenTask& run, const Scores& scores) {
+  nlohmann::ordered_json json{
+      {"run", options.run}, {"cell", run.task().cell()}, {"seed", run.config.recipe.trainer.seed}};
+  json.update(json_of_text(options));
+  json.update(json_of(scores));
+  return json;
+}
+
+ProgressOf shown_on(Progress& progress) {
+  return [&progress](const std::string& what, int64_t items) { return progress_of(progress, what, items); };
+}
+
+int evaluate_language_model(const EvaluateOptions& options, const Compute& compute, OpenTask& run) {
+  Recipe& recipe = run.config.recipe;
+  LanguageModellingTask& task = *recipe.language_modelling();
+  auto& model = dynamic_cast<LanguageModel&>(*run.model);
+  for (const Setting& setting : options.settings) apply_setting(setting, keys_of(recipe));
+  Plan plan = plan_of(options, recipe, task, model);
+  const std::vector<std::string> sha256 = open_texts(options, run, options.dynamic || options.tune);
+  const std::string split = options.text.empty() ? options.split : "test";
+  const double published = published_beside(options, plan, run.config, task);
+  const EncodedText& text = task.encoded(split_from_string(split));
+  print_warning(warning_of_unknowns({name_of_measured(options), text.counts.unknowns, std::ssize(text.ids)},
+                                    unknown_is_trained(run.config, task.vocabulary())));
+  Progress progress(stderr);
+  GradientStatistics statistics;
+  if (options.dynamic) {
+    const TextIds& train = task.encoded(Split::train).ids;
+    const DynamicOptions& dynamic = recipe.language_model().dynamic;
+    check_dynamic_fits(task, model.device(), train);
+    if (!options.json) print_statistics(dynamic, train);
+    statistics =
+        gradient_statistics(model, train, dynamic,
+                            progress_of(progress, "statistics of the training text", std::ssize(train) - 1));
+    plan.how.statistics = &statistics;
+  }
+  std::optional<Tuned> tuned;
+  if (options.tune) {
+    tuned = tuned_on_valid(options, task, model, plan.how, plan.budget, progress);
+    plan.how = tuned->best;
+  }
+  if (!options.json) print_adaptation(plan.how);
+  Scores scores = task.measure(model, split, plan.reading, plan.how, shown_on(progress));
+  if (tuned) scores.details.push_back({"tuned_on_valid", tuned->symbols});
+  progress.erase();
+  keep(options, run, scores, compute, sha256);
+  warn_misleading(plan, scores, task);
+  if (options.json) {
+    nlohmann::ordered_json json = json_of(options, run, scores);
+    if (published > 0) json["published"] = {{"figure", published}, {"unit", name_of(recipe.published.unit)}};
+    if (tuned) json["tuning"] = json_of(*tuned, plan.budget);
+    print_json(json);
+  } else {
+    print_scores(name_of_measured(options), scores);
+    if (published > 0)
+      fmt::print("published   {} {}{}, by the paper's model on the paper's text\n", published,
+                 name_of(recipe.published.unit),
+                 plan.how.dynamic ? " with dynamic evaluation"
+                 : plan.how.cache ? " with a cache"
+                                  : "");
+  }
+  return 0;
+}
+
+/// InputError for options that only language models have.
+void refuse_options_of_language_models(const EvaluateOptions& options, const OpenTask& run, bool tunes) {
   const auto refused = [&](bool given, const char* flag) {
-    check_input(!given, "{}: is for language models, and {} is {}", flag, options.run, what);
+    check_input(!given, "{}: is for language models, and {} is a run of the task {}", flag, options.run,
+                run.config.recipe.task_name);
   };
   refused(options.dynamic, "--dynamic");
   refused(options.cache, "--cache");
-  refused(options.tune, "--tune");
+  refused(options.tune && !tunes, "--tune");
   refused(options.budget.has_value(), "--budget");
   refused(options.streams.has_value(), "--streams");
-  check_input(options.text.empty(),
-              "{}: {} is {}, which --split evaluates on the run's own text; other texts are for language "
-              "models, translators and classifiers, and for {} RUN < FILE",
-              options.text, options.run, what,
-              command_with({command_for(read_config(open_run_folder(options.run)).recipe.kind)}));
 }
 
-void refuse_options_and_settings(const EvaluateOptions& options, const std::string& what) {
-  refuse_options_of_language_models(options, what);
-  for (const Setting& setting : options.settings)
-    throw InputError(fmt::format(
-        "{}: {} is evaluated as it was trained; --set is for language models, translators and recognisers",
-        setting.where, what));
+/// Changes settings of [decoding] of a task that has them.
+void apply_decoding(const EvaluateOptions& options, OpenTask& run) {
+  const bool has_decoding = !run.task().sections().others.empty();
+  for (const Setting& setting : options.settings) {
+    check_input(has_decoding && setting.key.starts_with("decoding."),
+                "{}: a run is evaluated as it was trained{}", setting.where,
+                has_decoding ? "; only settings of [decoding] can change" : "");
+    apply_setting(setting, keys_of(run.config.recipe));
+  }
+  if (!options.settings.empty()) validate(run.config.recipe, options.run);
 }
+
+/// Searches the weights of the n-gram model; returns the best ones.
+std::vector<Detail> tune_recogniser(const EvaluateOptions& options, const OpenTask& run, Progress& progress) {
+  auto& task = run.task_as<SpeechTask>("speech");
+  check_input(!task.settings.decoding.ngram.empty(),
+              "--tune searches the weights of an n-gram model: give one, as in --set "
+              "decoding.ngram=words.arpa --set decoding.beam=32");
+  const SpeechTrial best = best_of(task.tune(*run.model, shown_on(progress), [&](const SpeechTrial& trial) {
+    progress.erase();
+    if (!options.json)
+      fmt::print("weight {:<5} bonus {:<3} WER {:.2f} %  CER {:.2f} %\n", trial.ngram_weight,
+                 trial.insertion_bonus, trial.scores.wer(), trial.scores.cer());
+  }));
+  return {{"tuned_on_valid.ngram_weight", best.ngram_weight},
+          {"tuned_on_valid.insertion_bonus", best.insertion_bonus},
+          {"tuned_on_valid.wer", best.scores.wer()}};
+}
+
+/// InputError for settings of a search that a part of the task does not make.
+void check_translates(const EvaluateOptions& options, const OpenTask& run) {
+  auto* task = dynamic_cast<TranslatingTask*>(&run.task());
+  check_input(!task || options.settings.empty() || task->translator(*run.model).has_source,
+              "{}: the task {} is a language model",
+              options.settings.empty() ? "" : options.settings.front().where, options.task);
+}
+
+int evaluate_task(const EvaluateOptions& options, const Compute& compute, OpenTask& run) {
+  Task& task = run.task();
+  refuse_options_of_language_models(options, run, dynamic_cast<SpeechTask*>(&task));
+  if (!options.task.empty()) task.choose_part(options.task, "--task");
+  apply_decoding(options, run);
+  check_translates(options, run);
+  warn_of_changed_files(run);
+  const std::vector<std::string> sha256 = open_texts(options, run, false);
+  Progress progress(stderr);
+  std::vector<Detail> tuned;
+  if (options.tune) tuned = tune_recogniser(options, run, progress);
+  const std::string split = options.text.empty() ? options.split : "test";
+  Scores scores = task.measure(*run.model, split, shown_on(progress));
+  scores.details.insert(scores.details.end(), tuned.begin(), tuned.end());
+  progress.erase();
+  for (const UnknownShare& share : task.unknown_shares()) print_warning(warning_of_unknowns(share));
+  keep(options, run, scores, compute, sha256);
+  print_warning(scores.warning);
+  if (options.json)
+    print_json(json_of(options, run, scores));
+  else
+    print_scores(name_of_measured(options), scores);
+  return 0;
+}
+
+}  // namespace
 
 void check_text_of_run(const std::string& given, const std::string& data,
                        const std::vector<std::string>& sha256_of_run,
@@ -225,75 +372,39 @@ void keep_if_possible(const std::function<void()>& keep) {
   }
 }
 
+void warn_of_changed_files(const OpenTask& run) {
+  Provenance made_by = run.config.made_by;
+  const RunConfig as_trained = read_config(run.folder);
+  for (const NamedFile& it : as_trained.recipe.task->named_files()) {
+    if (it.path->empty() || it.key.empty() || it.begins) continue;
+    for (const NamedFile& now : run.task().named_files())
+      if (now.key == it.key && *now.path == *it.path) {
+        check_input(file_is_there(*it.path), "{}: this file, which the run names, is not there: restore it",
+                    printable(*it.path));
+        if (!made_by.digest_of_named(it.key).empty() &&
+            sha256_hex(InputFile(*it.path)) != made_by.digest_of_named(it.key))
+          fmt::print(stderr, "lm: warning: {}: has changed since the run {} was made\n", printable(*it.path),
+                     run.folder.path.string());
+      }
+  }
+}
+
 int evaluate(const EvaluateOptions& options) {
   const bool is_a_split = options.text == "train" || options.text == "valid" || options.text == "test";
   check_input(!is_a_split || std::filesystem::exists(options.text),
               "{0}: no such file; the {0} text of the run's data is --split {0}", options.text);
-  const TaskKind kind = read_config(open_run_folder(options.run)).recipe.kind;
-  check_input(options.task.empty() || kind == TaskKind::multi_task, "--task {}: {} has one task alone, {}",
-              options.task, options.run, name_of(kind));
-  if (kind == TaskKind::classification) return evaluate_classification(options);
-  check_input(options.sentences.empty() || kind == TaskKind::skip_thought,
-              "--sentences: measures vectors of sentences, and {} is a run of the task {}", options.run,
-              name_of(kind));
   check_input(options.vectors.empty() || !options.sentences.empty(),
               "--vectors: goes with --sentences FOLDER");
   if (!options.sentences.empty()) return evaluate_sentences(options);
-  if (kind == TaskKind::question_answering) return evaluate_question_answering(options);
-  if (kind == TaskKind::skip_thought) return evaluate_skip_thought(options);
-  if (kind == TaskKind::speech) return evaluate_speech(options);
-  if (kind != TaskKind::language_modelling) return evaluate_translator(options);
-  check_options(options);
+  const Recipe recipe = read_config(open_run_folder(options.run)).recipe;
+  if (recipe.language_modelling()) {
+    check_input(options.task.empty(), "--task {}: {} has one task alone", options.task, options.run);
+    check_options(options);
+  }
   const Compute compute = choose_device(options.device, options.precision, options.threads);
-  OpenRun run = open_run(options.run, compute.device);
-  Recipe& recipe = run.config.recipe;
-  for (const Setting& setting : options.settings) apply_setting(setting, keys_of(recipe));
-  Measurement measurement = planned(options, run);
-  std::optional<CorpusText> corpus;
-  if (options.text.empty() || options.dynamic || options.tune) corpus = corpus_of(options, run);
-  const Text text = options.text.empty()
-                        ? corpus->at(split_from_string(options.split))
-                        : open_other_text(recipe.data, file_to_read(options.text), reading_progress(stderr));
-  measurement.text = text.name;
-  if (!measurement.split.empty()) measurement.published = published_beside(measurement, run, *corpus);
-  measurement.published_unit = recipe.published.unit;
-  const EncodedText ids = encoded(text, run);
-  say_notes(text, ids, run);
-
-  Progress progress(stderr);
-  GradientStatistics statistics;
-  if (options.dynamic) {
-    const EncodedText train = encoded(corpus->train, run);
-    check_dynamic_fits(run, train.ids);
-    if (!options.json) print_statistics(recipe.dynamic, train.ids);
-    statistics = gradient_statistics(
-        *run.model, train.ids, recipe.dynamic,
-        progress_of(progress, "statistics of the training text", std::ssize(train.ids) - 1));
-    measurement.how.statistics = &statistics;
-  }
-  if (options.tune) {
-    measurement.tuned = tuned_on(encoded(corpus->valid, run), run, measurement.how, measurement.budget,
-                                 !options.json, progress);
-    measurement.how = measurement.tuned->best;
-  }
-  if (!options.json) print_adaptation(measurement.how);
-  const auto show = progress_of(progress, "evaluating " + text.name, std::ssize(ids.ids) - 1);
-  const std::optional<int32_t> unknown = run.vocabulary.unknown_id();
-  measurement.result = measurement.how.dynamic || measurement.how.cache
-                           ? evaluate_adaptively(*run.model, ids.ids, measurement.how, unknown, show)
-                           : evaluate_ids(*run.model, ids.ids, measurement.reading, unknown, show);
-  measurement.result.bytes = scored_bytes(measurement.reading, ids.counts);
-  progress.erase();
-  keep_if_possible([&] {
-    keep(run.folder, measurement, compute,
-         options.text.empty() ? sha256_lines(corpus->files) : std::vector{text.sha256 + "  " + options.text});
-  });
-  warn(measurement, run);
-  if (options.json)
-    print_json(measurement);
-  else
-    print_text(measurement);
-  return 0;
+  OpenTask run = open_task(options.run, compute.device);
+  return recipe.language_modelling() ? evaluate_language_model(options, compute, run)
+                                     : evaluate_task(options, compute, run);
 }
 
 }  // namespace rondo

@@ -1,5 +1,5 @@
-// `lm eval`: how well the model of a run predicts a text, with or without adapting to it. For the other
-// tasks: lm/program/translation_measurement.h, lm/program/classification_measurement.h.
+// `lm eval`: how well the model of a run predicts a text, or does what its task is for; a language model also
+// while it adapts to the text.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lm/program/compute.h"
+#include "lm/program/run.h"
 #include "lm/program/settings.h"
 
 namespace rondo {
@@ -34,21 +35,19 @@ struct EvaluateOptions {
 
 constexpr std::int64_t default_tuning_budget = 200'000;
 
-/// Prints nats, bits, perplexity, the number of symbols and the settings on stdout. Returns 0.
+/// Prints scores and settings on stdout. Returns 0.
 int evaluate(const EvaluateOptions& options);
 
 // What the evaluations of all tasks share.
 
-/// InputError for options that only language models have; `what` the run is: "a translator".
-void refuse_options_of_language_models(const EvaluateOptions& options, const std::string& what);
-/// The same, and for settings, of tasks whose runs are evaluated as they were trained.
-void refuse_options_and_settings(const EvaluateOptions& options, const std::string& what);
 /// For a text at `data` with other SHA-256 digests than the one that the run was made with: InputError if
 /// --data names it (`given`), as what has moved is the same text; else a warning. `otherwise` is the end of
 /// the error text.
 void check_text_of_run(const std::string& given, const std::string& data,
                        const std::vector<std::string>& sha256_of_run,
                        const std::vector<std::string>& sha256_of_text, const std::string& otherwise = "");
+/// InputError if a file that the run's settings name beside the data is missing; warns if it has changed.
+void warn_of_changed_files(const OpenTask& run);
 /// Calls `keep`, which stores a measurement with its run; if that fails, only warns, so that the figures are
 /// printed anyway.
 void keep_if_possible(const std::function<void()>& keep);

@@ -12,6 +12,7 @@
 #include <numbers>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "data/streams.h"
@@ -69,7 +70,40 @@ std::string words_of(const Adaptation& how) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-Json json_of(const Tuned& tuned, int64_t budget) {
+Json json_of(const Adaptation& how) {
+  Json json = Json::object();
+  if (const auto& it = how.dynamic)
+    json["dynamic"] = {{"learning_rate", it->learning_rate},
+                       {"decay", it->decay},
+                       {"epsilon", it->epsilon},
+                       {"length", it->length},
+                       {"style", name_of(it->style)},
+                       {"statistics_streams", it->statistics_streams}};
+  if (const auto& it = how.cache)
+    json["cache"] = {{"window", it->window}, {"theta", it->theta}, {"lambda", it->lambda}};
+  return json;
+}
+
+/// "0.1234", "12", "nrefs:1|case:mixed".
+std::string text_of(const Detail& it) {
+  return std::visit(
+      [](const auto& value) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, double>)
+          return fmt::format("{:.6g}", value);
+        else
+          return fmt::format("{}", value);
+      },
+      it.value);
+}
+
+/// Whether a person wants to see it: settings of groups and what holds or not are in JSON alone.
+bool is_printed(const Detail& it) {
+  return it.name.find('.') == std::string::npos && !std::holds_alternative<bool>(it.value);
+}
+
+}  // namespace
+
+Json json_of(const Tuned& tuned, std::int64_t budget) {
   Json json{{"split", "valid"}, {"budget", budget}, {"scored", tuned.symbols}, {"trials", Json::array()}};
   json["best"] = words_of(tuned.best);
   json["at_the_edge"] = at_the_edge(tuned);
@@ -82,25 +116,14 @@ Json json_of(const Tuned& tuned, int64_t budget) {
   return json;
 }
 
-}  // namespace
-
-void print_figures(const std::string& text, const Evaluation& it) {
-  fmt::print("{}: {} scored, {} of them unknown ({:.2f}%)\n", text, counted_text(it.symbols, "symbols"),
-             it.unknowns, 100.0 * static_cast<double>(it.unknowns) / static_cast<double>(it.symbols));
-  fmt::print("nats        {:.4f}\nbits        {:.4f}\nperplexity  {:.2f}", it.nats(), it.bits(),
-             it.perplexity());
-  if (it.unknowns > 0 && it.unknowns < it.symbols)
-    fmt::print(" with unknowns, {:.2f} without", it.perplexity_without_unknowns());
-  if (it.bytes > 0)
-    fmt::print("\nbits/byte   {:.4f} over {} bytes{}", it.bits_per_byte(), it.bytes,
-               it.unknowns > 0 ? "; an unknown symbol costs the same whatever it is" : "");
-  fmt::print("\n");
-}
-
-void print_json(const Measurement& measurement) {
-  Json json = json_of(measurement);
-  if (measurement.tuned) json["tuning"] = json_of(*measurement.tuned, measurement.budget);
-  print_json(json);
+void print_scores(const std::string& text, const Scores& scores) {
+  fmt::print("{}: {}\n", text, scored_text(scores));
+  for (const auto& [name, value] : scores.metrics) {
+    const ScoreStyle style = score_style(name);
+    fmt::print("{:<11} {:.{}f}\n", style.name, value, style.digits);
+  }
+  for (const Detail& it : scores.details)
+    if (is_printed(it)) fmt::print("{:<11} {}\n", score_style(it.name).name, text_of(it));
 }
 
 void print_statistics(const DynamicOptions& dynamic, std::span<const std::int32_t> training_ids) {
@@ -120,20 +143,6 @@ void print_adaptation(const Adaptation& how) {
     fmt::print("neural cache: window {}, theta {}, lambda {}; it grows from empty\n", how.cache->window,
                how.cache->theta, how.cache->lambda);
   std::fflush(stdout);
-}
-
-void print_text(const Measurement& measurement) {
-  const auto& [run, name, model, cell, seed, types, vocabulary_size, parameters, split, reading, how, tuned,
-               budget, it, published, published_unit] = measurement;
-  print_figures(name, it);
-  fmt::print("read in {}{}\n", reading.text(),
-             reading.line_end ? "" : "; the first symbol is context only; means over those scored");
-  if (published > 0)
-    fmt::print("published   {} {}{}, by the paper's model on the paper's text\n", published,
-               name_of(published_unit),
-               how.dynamic ? " with dynamic evaluation"
-               : how.cache ? " with a cache"
-                           : "");
 }
 
 void print_trial(const Trial& trial) {

@@ -14,16 +14,6 @@ void print_warning(const std::string& warning) {
   if (!warning.empty()) fmt::print(stderr, "lm: warning: {}\n", warning);
 }
 
-double UnknownShare::percent() const {
-  return symbols > 0 ? 100.0 * static_cast<double>(unknowns) / static_cast<double>(symbols) : 0;
-}
-
-UnknownShare share_of(const Text& text, const Sentences& sentences, const Vocabulary& vocabulary,
-                      bool is_predicted) {
-  const std::optional<std::int32_t> unknown = vocabulary.unknown_id();
-  return {text.name, unknown ? sentences.count(*unknown) : 0, sentences.symbols(), is_predicted};
-}
-
 std::string share_text(const UnknownShare& it) {
   return fmt::format("{:.2f} % of the {} symbols of {} are unknown to the vocabulary, or <unk> in the text",
                      it.percent(), it.symbols, it.text);
@@ -47,14 +37,6 @@ std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained)
       it.is_predicted
           ? "predicted as <unk> alone: the figures do not compare with those of other vocabularies"
           : "all read as the same symbol");
-}
-
-std::string warning_of_empty(std::int64_t empty, std::int64_t translations) {
-  if (2 * empty <= translations) return "";
-  return fmt::format(
-      "{} of {} translations are empty: the model has not learnt enough, or a wide beam prefers short ones: "
-      "decoding.beam=1, or a decoding.length_penalty",
-      empty, translations);
 }
 
 bool is_worse_than_uniform(double nats, std::int64_t vocabulary_size) {

@@ -6,33 +6,20 @@
 #include <string>
 
 #include "data/corpus.h"
-#include "data/pairs.h"
 #include "data/vocabulary.h"
 #include "lm/evaluation/evaluation.h"
+#include "lm/tasks/task.h"
 
 namespace rondo {
 
 /// On stderr; nothing if it is empty.
 void print_warning(const std::string& warning);
 
-/// How much of a text a vocabulary does not know.
-struct UnknownShare {
-  std::string text;  // its name
-  std::int64_t unknowns = 0, symbols = 0;
-  bool is_predicted = true;  // false: a text that is only read, such as a classifier's
-
-  double percent() const;
-};
-UnknownShare share_of(const Text& text, const Sentences& sentences, const Vocabulary& vocabulary,
-                      bool is_predicted = true);
 /// "3.20 % of the 1234 symbols of TEXT are unknown to the vocabulary, or <unk> in the text".
 std::string share_text(const UnknownShare& it);
 /// A warning if the share of a text that is predicted is large, for then a low perplexity is that of `<unk>`;
 /// or, if `<unk>` is not trained, if the share is large enough to change the figures; else empty.
 std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained = true);
-
-/// If more than half of the translations of a text are empty.
-std::string warning_of_empty(std::int64_t empty, std::int64_t translations);
 
 /// Whether a language model costs more than equal probabilities for all symbols of its vocabulary.
 bool is_worse_than_uniform(double nats, std::int64_t vocabulary_size);

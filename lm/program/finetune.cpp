@@ -4,10 +4,8 @@
 #include <algorithm>
 
 #include "data/input_file.h"
-#include "lm/program/model.h"
 #include "lm/program/paths.h"
 #include "lm/program/published.h"
-#include "lm/program/recipe_validation.h"
 #include "lm/program/shell_command.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/trainer.h"
@@ -19,9 +17,8 @@ void check_finished(const RunFolder& run, const RunConfig& config) {
   const Recipe& recipe = config.recipe;
   const bool is_imported = !config.made_by.imported_from.empty() && config.made_by.finetuned_from.empty();
   const std::string folder = run.path.string();
-  check_input(recipe.kind == TaskKind::language_modelling,
-              "{}: a run of the task {}, and finetuning is for language models", folder,
-              name_of(recipe.kind));
+  check_input(recipe.language_modelling(), "{}: a run of the task {}, and finetuning is for language models",
+              folder, recipe.task_name);
   const std::string remedy = resume_command(run.path);
   check_input(file_is_there(run.model()), "{}: holds no model to finetune yet; train it first: {}", folder,
               remedy);

@@ -5,23 +5,11 @@
 
 #include "data/input_file.h"
 #include "lm/program/paths.h"
-#include "lm/program/recipe_validation.h"
 #include "lm/program/recipes.h"
 #include "lm/program/shell_command.h"
 
 namespace rondo {
 namespace {
-
-/// Tasks whose model depends on more than vocabularies that a run keeps as they are.
-void check_keeps_vocabulary(const RunFolder& run, TaskKind kind) {
-  const std::string why = kind == TaskKind::question_answering ? "its entities belong to its documents"
-                          : kind == TaskKind::speech
-                              ? "its alphabet and the scale of its frames belong to its "
-                                "recordings"
-                              : "";
-  check_input(why.empty(), "--init-from {}: a run of the task {}, which cannot begin on other data: {}",
-              run.path.string(), name_of(kind), why);
-}
 
 /// InputError unless a training that begins with a run's weights and vocabulary may change this key.
 void check_may_change(const Setting& setting, Recipe& recipe) {
@@ -46,10 +34,12 @@ RunConfig initialization_from(const std::string& base, const std::vector<Setting
   const RunFolder run = open_run_folder(base);
   RunConfig config = read_config(run);
   Recipe& recipe = config.recipe;
-  check_keeps_vocabulary(run, recipe.kind);
+  const std::string why = recipe.task->belongs_to_data();
+  check_input(why.empty(), "--init-from {}: a run of the task {}, which cannot begin on other data: {}",
+              run.path.string(), recipe.task_name, why);
   check_input(file_is_there(run.model()), "--init-from {}: holds no model yet; train it first: {}",
               run.path.string(), resume_command(run.path));
-  recipe.data.files.clear();  // patterns of the base's text
+  if (recipe.language_modelling()) recipe.language_model().data.files.clear();  // patterns of the base's text
   for (const Setting& setting : settings) {
     apply_setting(setting, keys_of(recipe));  // first, as it knows what is no key at all
     check_may_change(setting, recipe);

@@ -14,8 +14,6 @@
 #include <vector>
 
 #include "data/file_kind.h"
-#include "data/text.h"
-#include "data/unicode.h"
 #include "tensor/check_system.h"
 
 namespace rondo {
@@ -94,17 +92,24 @@ bool InputLines::has_line() {
   return searched_ < buffer_.size();
 }
 
-std::string text_of_line(std::string line, const std::string& name, Unit unit) {
-  line += '\n';
-  std::vector<std::string> ignored;
-  return unit == Unit::bytes ? line : normalise_text(std::move(line), name, ignored);
-}
-
-std::vector<std::int32_t> encoded_line(const Vocabulary& vocabulary, const std::string& text,
-                                       const std::string& name) {
-  if (vocabulary.tokenization().unit != Unit::bytes) code_points(text, name);
-  if (stripped(text).empty()) return {};
-  return vocabulary.encode(text, name).ids;
+void answer_lines(Task& task, Module& model,
+                  const std::function<void(const std::vector<LineAnswer>&)>& print) {
+  InputLines lines;
+  answer_lines(
+      lines,
+      [](const std::string& text, const std::string& name) {
+        return InputLine{text, name};
+      },
+      [&](const std::vector<InputLine>& some) {
+        std::vector<LineAnswer> answers;
+        try {
+          answers = task.answer(model, some);
+        } catch (const InputError&) {  // of one of the lines
+          for (const InputLine& line : some) print(task.answer(model, {line}));
+          throw;
+        }
+        print(answers);
+      });
 }
 
 }  // namespace rondo

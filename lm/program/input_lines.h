@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "data/unpacked_file.h"
-#include "data/vocabulary.h"
+#include "lm/tasks/task.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -92,11 +92,9 @@ void answer_lines(InputLines& lines, Read read, Answer answer) {
                [&](const auto& items) { return items.size() == at_once || !lines.is_there(); });
 }
 
-/// A line with its newline as text of its unit, without a byte-order mark and a carriage return at its end.
-std::string text_of_line(std::string line, const std::string& name, Unit unit);
-/// The text of a line as ids with its end symbol; none for an empty line. InputErrors of Vocabulary::encode,
-/// and, except as bytes, for what is not UTF-8.
-std::vector<std::int32_t> encoded_line(const Vocabulary& vocabulary, const std::string& text,
-                                       const std::string& name);
+/// Answers standard input by the task of a run: `print` gets the answers to some lines, as soon as these have
+/// come. InputError for a line that cannot be read; those before it are answered.
+void answer_lines(Task& task, Module& model,
+                  const std::function<void(const std::vector<LineAnswer>&)>& print);
 
 }  // namespace rondo

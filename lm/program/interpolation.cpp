@@ -12,7 +12,6 @@
 #include "data/arpa.h"
 #include "data/input_file.h"
 #include "data/symbols.h"
-#include "lm/program/model.h"
 
 namespace rondo {
 namespace {
@@ -84,7 +83,7 @@ class ReadingNgrams : public InterpolatedModel {
 }  // namespace
 
 void Interpolation::add_run(OpenRun run) {
-  unknown_is_trained_ &= rondo::unknown_is_trained(run);
+  unknown_is_trained_ &= rondo::unknown_is_trained(run.config, run.vocabulary);
   models_.push_back(std::make_unique<ReadingRun>(std::move(run.model)));
 }
 

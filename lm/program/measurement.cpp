@@ -1,6 +1,10 @@
 // Measurements as JSON, and kept with their run.
 #include "lm/program/measurement.h"
 
+#include <algorithm>
+#include <cmath>
+#include <set>
+
 #include "data/files.h"
 #include "data/input_file.h"
 #include "lm/program/json_lines.h"
@@ -11,16 +15,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const DynamicOptions& it) {
-  return {{"learning_rate", it.learning_rate},
-          {"decay", it.decay},
-          {"epsilon", it.epsilon},
-          {"length", it.length},
-          {"style", name_of(it.style)},
-          {"statistics_streams", it.statistics_streams}};
-}
-Json json_of(const CacheOptions& it) {
-  return {{"window", it.window}, {"theta", it.theta}, {"lambda", it.lambda}};
+/// Sets a value in an object; the part of its name before a dot is that of an object in it.
+void set_at(Json& json, const std::string& name, const Json& value) {
+  const std::size_t dot = name.find('.');
+  if (dot == std::string::npos)
+    json[name] = value;
+  else
+    json[name.substr(0, dot)][name.substr(dot + 1)] = value;
 }
 
 /// The settings of adaptive methods, without counts.
@@ -34,6 +35,21 @@ std::string settings_of(const nlohmann::json& entry) {
   return settings.empty() ? "" : settings.dump();
 }
 
+/// The scores of an entry, by its list of metrics; earlier versions kept none.
+ScoreMap scores_of(const nlohmann::json& entry) {
+  std::vector<std::string> names;
+  for (const ScoreStyle& it : score_styles()) names.push_back(it.key);
+  if (entry.contains("metrics")) {
+    names = entry.at("metrics").get<std::vector<std::string>>();
+    names.emplace_back("bits_per_byte");  // a detail
+  }
+  ScoreMap scores;
+  for (const std::string& name : names)
+    if (entry.contains(name)) scores[name] = figure_at(entry, name);
+  if (entry.value("unknowns", 0) > 0) scores.erase("bits_per_byte");
+  return scores;
+}
+
 KeptMeasurement measurement_of(const nlohmann::json& entry) {
   return {
       .split = entry.value("split", ""),
@@ -43,73 +59,86 @@ KeptMeasurement measurement_of(const nlohmann::json& entry) {
       .dynamic = entry.contains("dynamic"),
       .cache = entry.contains("cache"),
       .settings = settings_of(entry),
-      .nats = figure_at(entry, "nats"),
-      .bits = optional_figure_at(entry, "bits"),
-      .perplexity = optional_figure_at(entry, "perplexity"),
-      .bits_per_byte =
-          entry.value("unknowns", 0) == 0 ? optional_figure_at(entry, "bits_per_byte") : std::nullopt,
+      .scores = scores_of(entry),
       .symbols = entry.contains("symbols") ? integer_at(entry, "symbols") : 0,
       .types = integer_at(entry, "types"),
       .vocabulary_size = integer_at(entry, "vocabulary_size"),
       .parameters = integer_at(entry, "parameters"),
       .unknowns = entry.contains("unknowns") ? std::optional(integer_at(entry, "unknowns")) : std::nullopt,
-      .sha256 = entry.at("sha256"),
-      .scores = task_scores_of(entry)};
+      .sha256 = entry.at("sha256")};
 }
 
 }  // namespace
 
-TaskScores task_scores_of(const nlohmann::json& entry) {
-  TaskScores scores;
-  for (const auto& [key, name] : task_scores)
-    if (entry.contains(key)) scores[key] = figure_at(entry, key);
-  return scores;
+double score_in(const ScoreMap& scores, const std::string& key) {
+  const auto found = scores.find(key);
+  return found == scores.end() ? not_known : found->second;
 }
 
-Json json_of(const Adaptation& how) {
-  Json json = Json::object();
-  if (how.dynamic) json["dynamic"] = json_of(*how.dynamic);
-  if (how.cache) json["cache"] = json_of(*how.cache);
+bool ScoreStyle::is_of_loss() const {
+  return key == "nats" || key == "bits" || key == "perplexity" || key == "bits_per_byte";
+}
+
+const std::vector<ScoreStyle>& score_styles() {
+  static const std::vector<ScoreStyle> known = {{"bleu", "BLEU", 2, true},
+                                                {"chrf", "chrF2", 2, true},
+                                                {"pearson", "r", 4},
+                                                {"spearman", "rho", 4},
+                                                {"mse", "MSE", 4},
+                                                {"accuracy", "accuracy", 2, true},
+                                                {"f1", "F1", 2},
+                                                {"cer", "CER"},
+                                                {"wer", "WER"},
+                                                {"nats", "nats", 4},
+                                                {"bits", "bits", 4},
+                                                {"perplexity", "perplexity", 2},
+                                                {"bits_per_byte", "bits/byte", 4}};
+  return known;
+}
+
+ScoreStyle score_style(const std::string& key) {
+  const auto found = std::find_if(score_styles().begin(), score_styles().end(),
+                                  [&](const ScoreStyle& it) { return it.key == key; });
+  return found == score_styles().end() ? ScoreStyle{key, key} : *found;
+}
+
+std::vector<ScoreStyle> styles_of(const std::vector<const ScoreMap*>& scores) {
+  std::set<std::string> keys;
+  for (const ScoreMap* map : scores)
+    for (const auto& [key, value] : *map) keys.insert(key);
+  std::vector<ScoreStyle> known;
+  for (const ScoreStyle& it : score_styles())
+    if (keys.erase(it.key) > 0) known.push_back(it);
+  std::vector<ScoreStyle> styles;
+  for (const std::string& key : keys) styles.push_back(score_style(key));
+  styles.insert(styles.end(), known.begin(), known.end());
+  return styles;
+}
+
+Json json_of(const Scores& scores) {
+  Json json{{"read", scores.read}, {scores.unit, scores.count}};
+  for (const auto& [name, value] : scores.metrics) json[name] = value;
+  for (const Detail& it : scores.details)
+    std::visit([&](const auto& value) { set_at(json, it.name, value); }, it.value);
+  json["seconds"] = scores.seconds;
   return json;
 }
 
-Json json_of(const Evaluation& it) {
-  Json json{
-      {"symbols", it.symbols}, {"nats", it.nats()}, {"bits", it.bits()}, {"perplexity", it.perplexity()}};
-  if (it.bytes > 0) json["bits_per_byte"] = it.bits_per_byte();
-  json["unknowns"] = it.unknowns;
-  if (it.unknowns > 0 && it.unknowns < it.symbols)
-    json["perplexity_without_unknowns"] = it.perplexity_without_unknowns();
-  json["seconds"] = it.seconds;
-  return json;
-}
-
-Json json_of(const Measurement& measurement) {
-  const auto& [run, text, model, cell, seed, types, vocabulary_size, parameters, split, reading, how, tuned,
-               budget, it, published, published_unit] = measurement;
-  Json json{{"run", run}, {"cell", cell}, {"seed", seed}, {"text", text}};
-  if (!split.empty()) json["split"] = split;
-  json["read"] = reading.text();
-  if (reading.line_end)
-    json["by_lines"] = true;
-  else if (reading.sequence > 0)
-    json["sequence"] = reading.sequence;
-  else
-    json["streams"] = reading.streams;
-  json.update(json_of(how));
-  if (how.dynamic) {
-    json["dynamic"]["statistics_symbols"] = how.statistics->symbols;
-    json["dynamic"]["statistics_batches"] = how.statistics->batches;
-  }
-  if (published > 0) json["published"] = {{"figure", published}, {"unit", name_of(published_unit)}};
-  json.update(json_of(it));
-  return json;
+void append_evaluation(const RunFolder& run, const Json& of_text, const Scores& scores, const Task& task,
+                       const Module& model, const Compute& compute,
+                       const std::vector<std::string>& sha256_of_text) {
+  Json json = of_text;
+  json.update(json_of(scores));
+  for (const Metric& it : scores.metrics) json["metrics"].push_back(it.name);
+  json["types"] = task.vocabulary().types();
+  json["vocabulary_size"] = task.vocabulary().size();
+  json["parameters"] = model.parameter_count();
+  json["model"] = sha256_hex(InputFile(run.model()));
+  append_measurement(run, std::move(json), compute, sha256_of_text);
 }
 
 void append_measurement(const RunFolder& run, Json json, const Compute& compute,
                         const std::vector<std::string>& sha256_of_text) {
-  for (const char* of_run : {"run", "cell", "seed"}) json.erase(of_run);  // they are in its folder
-  if (json.value("text", "").empty()) json.erase("text");                 // at the end of a training
   json["time"] = time_text();
   json["version"] = version();
   json["device"] = name_of(compute.device);
@@ -119,25 +148,15 @@ void append_measurement(const RunFolder& run, Json json, const Compute& compute,
   append_line(run.evaluations(), json.dump(-1, ' ', false, Json::error_handler_t::replace), is_json_object);
 }
 
-void keep(const RunFolder& run, const Measurement& measurement, const Compute& compute,
-          const std::vector<std::string>& sha256_of_text) {
-  Json json = json_of(measurement);
-  json.erase("published");  // that is the recipe's
-  json["types"] = measurement.types;
-  json["vocabulary_size"] = measurement.vocabulary_size;
-  json["parameters"] = measurement.parameters;
-  if (measurement.tuned) json["tuned_on_valid"] = measurement.tuned->symbols;
-  json["model"] = measurement.model;
-  append_measurement(run, std::move(json), compute, sha256_of_text);
-}
-
 std::vector<KeptMeasurement> kept_measurements(const RunFolder& run) {
   std::vector<std::pair<std::string, KeptMeasurement>> all;  // each with the SHA-256 of its model
   read_json_lines(run.evaluations(), "`lm eval` keeps", [&](const nlohmann::json& entry) {
     if (entry.contains("set")) return true;  // of vectors: lm/program/sentence_report.h
-    if (entry.at("nats").is_null() && task_scores_of(entry).empty())
-      return true;  // infinite: a symbol had probability 0
-    all.emplace_back(entry.at("model"), measurement_of(entry));
+    KeptMeasurement it = measurement_of(entry);
+    check_input(!it.scores.empty(), "no score");
+    const bool is_finite = std::any_of(it.scores.begin(), it.scores.end(),
+                                       [](const auto& of) { return std::isfinite(of.second); });
+    if (is_finite) all.emplace_back(entry.at("model"), std::move(it));  // else a symbol had probability 0
     return true;
   });
   std::vector<KeptMeasurement> kept;

@@ -40,7 +40,8 @@ Page::Section attention_section(const std::string& file) {
   read_json_lines(file, "`lm translate --attention` writes", [&](const nlohmann::json& entry) {
     const Alignment it = alignment_of(entry);
     if (!it.source.empty() && ++count <= most)
-      section.figures.push_back({fmt::format("attention_{}", count), svg_of(std::vector<HeatMap>{it.map()}),
+      section.figures.push_back({fmt::format("attention_{}", count),
+                                 svg_of(std::vector<HeatMap>{{it.source, it.target, it.weights}}),
                                  "Rows: what is written; columns: what is read; the stronger the colour, the "
                                  "larger the weight."});
     return true;

@@ -154,4 +154,14 @@ std::function<void(std::int64_t)> progress_of(Progress& progress, const std::str
   };
 }
 
+ReadingProgress reading_progress(std::FILE* file) {
+  return [progress = std::make_shared<Progress>(file)](const std::string& what, std::int64_t done,
+                                                       std::int64_t all) {
+    if (done < all && progress->due())
+      progress->status(fmt::format("{} {}%", what, 100 * done / all));
+    else if (done >= all)
+      progress->erase();
+  };
+}
+
 }  // namespace rondo

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/long_text.h"
 #include "tensor/clock.h"
 
 namespace rondo {
@@ -73,5 +74,8 @@ std::string short_number(double value);
 /// A function that shows "WHAT 12%", the share of `items` that is done. Nothing if there was only one part.
 std::function<void(std::int64_t)> progress_of(Progress& progress, const std::string& what,
                                               std::int64_t items);
+
+/// Shows on a terminal, or as lines, how long texts are read; nothing of short ones.
+ReadingProgress reading_progress(std::FILE* file);
 
 }  // namespace rondo

@@ -76,4 +76,10 @@ std::string not_the_text(const std::string& data) {
       printable(data));
 }
 
+std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files) {
+  std::vector<std::string> lines;
+  for (const FileDigest& file : files) lines.push_back(file.sha256 + "  " + file.path);
+  return lines;
+}
+
 }  // namespace rondo

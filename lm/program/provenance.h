@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "data/long_text.h"
 #include "lm/program/compute.h"
 #include "tensor/keys.h"
 
@@ -26,8 +27,14 @@ struct Provenance {
   std::string imported_from{};  // the file of another program, of this run or its base; empty: none
   /// Whether the model has learnt `<unk>` although its vocabulary, another one's, was made without it.
   bool unknown_is_trained = false;
+
+  /// The digest of a file that settings name (Task::named_files()).
+  std::string& digest_of_named(const std::string& key) { return key == "ngram" ? ngram : embedding_file; }
 };
 Keys keys_of(Provenance& made_by);
+
+/// "HEX  FILE" of each file, as sha256sum prints.
+std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files);
 
 /// What messages call the text at `data`: the path as `printable`, or "generated text" where that is empty.
 std::string name_of_text(const std::string& data);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "lm/program/finetune.h"
-#include "lm/program/model.h"
 #include "lm/program/recipe.h"
 #include "lm/program/recipes.h"
 
@@ -91,12 +90,6 @@ bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
   if (published.test_symbols == 0 || !test_symbols_scored) return true;
   const std::int64_t context_only = published.test_symbols - *test_symbols_scored;  // the first symbol
   return context_only == 0 || context_only == 1;
-}
-
-std::string published_reading(const Recipe& recipe) {
-  Recipe exact = recipe;
-  exact.task.final_streams = 1;
-  return final_reading(exact, 0).text();  // any id will do
 }
 
 std::vector<std::string> changed_keys(const Recipe& recipe, bool finetuned) {

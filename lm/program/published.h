@@ -36,9 +36,6 @@ double published_figure(const PublishedFigures& published, bool finetuned, const
 /// Whether a text with `types` types and this number of scored test symbols can be the paper's.
 bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
                        std::optional<std::int64_t> test_symbols_scored);
-/// How a text must be read for figures that can be compared with published ones (Reading::text()): exactly,
-/// as the recipe reads it.
-std::string published_reading(const Recipe& recipe);
 /// The keys of model, training and text that differ from those of the built-in recipe of this name; none if
 /// there is no such recipe. Keys that leave the trained model as it is do not count, such as the seed; of a
 /// finetuning, what it decides itself does not. With a change, published figures are not those of this run.

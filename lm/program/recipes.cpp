@@ -11,7 +11,6 @@
 #include "lm/program/nearest.h"
 #include "lm/program/paths.h"
 #include "lm/program/provenance.h"
-#include "lm/program/recipe_validation.h"
 #include "lm/program/run_folder.h"
 #include "lm/program/shell_command.h"
 #include "lm/program/toml.h"
@@ -80,9 +79,8 @@ Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting
                   recipe.name == printable(recipe.name),  // it may come from a file's name
               "{}: recipe.name = '{}': expected a name in UTF-8 without '/', '`' and control characters",
               name_or_file, recipe.name);
-  for (std::string* file :
-       {&recipe.speech.decoding.ngram, &recipe.embedding_file, &recipe.data.vocabulary_file})
-    if (!file->empty()) *file = absolute_path(*file).string();
+  for (const NamedFile& it : recipe.task->named_files())
+    if (!it.path->empty()) *it.path = absolute_path(*it.path).string();
   validate(recipe, name_or_file);
   return recipe;
 }

@@ -12,7 +12,6 @@
 #include "data/files.h"
 #include "data/input_file.h"
 #include "data/text.h"
-#include "lm/program/recipe_validation.h"
 #include "lm/program/recipes.h"
 #include "lm/program/shell_command.h"
 #include "lm/program/toml.h"
@@ -34,8 +33,8 @@ std::vector<Key> keys_of(RunConfig& config) {
 /// multiplied with U m instead of m, so that the equation depended on the sizes. And gru_reset_after always
 /// had two biases.
 void check_equations(const RunConfig& config, const std::string& file) {
-  const LanguageModelOptions& model = config.recipe.model;
-  if (!config.made_by.version.starts_with("0.1.")) return;
+  if (!config.made_by.version.starts_with("0.1.") || !config.recipe.language_modelling()) return;
+  const LanguageModelOptions& model = config.recipe.language_model().model;
   const std::int64_t intermediate = model.cell_settings.get<IntermediateSettings>().intermediate;
   const auto& transition = model.cell_settings.get<TransitionSettings>().transition;
   const auto as_wide_as_the_state = [&](std::int64_t M) {
@@ -69,8 +68,13 @@ std::string digest_of(const VocabularyFiles& vocabularies) {
 
 bool is_file_of_run(const fs::path& file) {
   const RunFolder run{file.parent_path()};
-  const std::array files{run.config(), run.labels(), run.frames(),     run.model(),
-                         run.state(),  run.log(),    run.evaluations()};
+  const std::array files{run.config(),
+                         run.model(),
+                         run.state(),
+                         run.log(),
+                         run.evaluations(),
+                         file.parent_path() / "labels.txt",
+                         file.parent_path() / "frames.txt"};
   std::error_code ignored;
   return fs::exists(run.config(), ignored) && (std::find(files.begin(), files.end(), file) != files.end() ||
                                                file.filename().string().starts_with("vocab."));

@@ -24,8 +24,6 @@
 
 namespace rondo {
 
-/// The vocabularies of a run: their files' names, and the contents.
-using VocabularyFiles = std::vector<std::pair<std::string, std::string>>;
 /// The SHA-256 of their contents.
 std::string digest_of(const VocabularyFiles& vocabularies);
 
@@ -34,11 +32,6 @@ struct RunFolder {
   std::filesystem::path path;
 
   std::filesystem::path config() const { return path / "config.toml"; }
-  std::filesystem::path vocabulary() const { return path / "vocab.txt"; }
-  std::filesystem::path source_vocabulary() const { return path / "vocab.source.txt"; }
-  std::filesystem::path target_vocabulary() const { return path / "vocab.target.txt"; }
-  std::filesystem::path labels() const { return path / "labels.txt"; }
-  std::filesystem::path frames() const { return path / "frames.txt"; }
   std::filesystem::path model() const { return path / "model.safetensors"; }
   std::filesystem::path state() const { return path / "state.safetensors"; }
   std::filesystem::path log() const { return path / "log.jsonl"; }

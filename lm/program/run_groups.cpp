@@ -26,8 +26,8 @@ Recipe without_seed(const RunRecord& run) {
   recipe.run.probe_every = defaults.run.probe_every;
   recipe.run.save_every = defaults.run.save_every;
   recipe.run.tensorboard = defaults.run.tensorboard;
-  recipe.skip_thought.task.sentences_every = 0;
-  recipe.skip_thought.task.sentence_sets = {};
+  if (auto* task = dynamic_cast<SkipThoughtTask*>(&*recipe.task))
+    task->settings.train.sentences_every = 0, task->settings.train.sentence_sets = {};
   return recipe;
 }
 
@@ -45,6 +45,12 @@ std::vector<Runs> grouped(const Runs& runs, Identity identity, Admits admits) {
     groups[at].push_back(run);
   }
   return groups;
+}
+
+/// Prints a line on stderr.
+template <class... Arguments>
+void say(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+  fmt::print(stderr, "lm: {}\n", fmt::format(text, std::forward<Arguments>(arguments)...));
 }
 
 /// The settings of a recipe, as shown, by their keys.
@@ -91,7 +97,7 @@ std::vector<std::string> differing_keys(const Runs& runs) {
   // Without pieces their settings say nothing; their defaults have changed between versions. Settings of
   // finetuning say nothing about a run that was not finetuned.
   const bool any_has_pieces = std::any_of(runs.begin(), runs.end(), [](const auto& run) {
-    return tokenization_of(run->recipe()).unit == Unit::pieces;
+    return run->recipe().task->tokenization().unit == Unit::pieces;
   });
   const bool all_are_finetuned =
       std::all_of(runs.begin(), runs.end(), [](const auto& run) { return run->is_finetuned(); });
@@ -137,23 +143,23 @@ TableCell score_cell(const Runs& group, std::size_t kind, const ScoreStyle& styl
   return {mean->n == group.size() ? text : fmt::format("{} ({})", text, mean->n), mean};
 }
 
-const ScoreStyle& decisive_score(const Recipe& recipe) {
-  switch (recipe.kind) {
-    case TaskKind::translation:
-    case TaskKind::multi_task:
-      if (const TranslationFigure it = recipe.translation.task.decides; it != TranslationFigure::nats)
-        return score_style(name_of(it));
-      break;
-    case TaskKind::classification:
-    case TaskKind::question_answering:
-      return score_style("accuracy");
-    case TaskKind::speech:
-      return score_style("cer");
-    case TaskKind::skip_thought:
-    case TaskKind::language_modelling:
-      break;
+std::vector<ScoreStyle> styles_of(const Runs& runs) {
+  std::vector<const ScoreMap*> scores;
+  for (const auto& run : runs) {
+    for (const std::optional<Measured>& it : run->measured)
+      if (it) scores.push_back(&it->scores);
+    for (const LoggedEvaluation& it : run->evaluations) scores.push_back(&it.scores);
   }
-  return score_style(tokenization_of(recipe).unit == Unit::words ? "perplexity" : "bits");
+  return styles_of(scores);
+}
+
+ScoreStyle decisive_score(const Recipe& recipe) {
+  const std::string metric = recipe.task->selection_metric();
+  if (metric == "nats")
+    return score_style(recipe.task->tokenization().unit == Unit::words ? "perplexity" : "bits");
+  ScoreStyle style = score_style(metric);
+  style.higher_is_better = recipe.task->higher_is_better();
+  return style;
 }
 
 void warn_omitted_published(const Runs& runs) {
@@ -176,8 +182,8 @@ void warn_omitted_published(const Runs& runs) {
       runs_of["an unfinished run is not compared with them"].push_back(run);
   }
   for (const auto& [reason, group] : runs_of)
-    fmt::print(stderr, "lm: {}{}: published figures are left out: {}\n", group.front()->path,
-               group.size() > 1 ? fmt::format(" and {} more", group.size() - 1) : "", reason);
+    say("{}{}: published figures are left out: {}", group.front()->path,
+        group.size() > 1 ? fmt::format(" and {} more", group.size() - 1) : "", reason);
 }
 
 namespace {
@@ -194,8 +200,8 @@ void warn_differing_methods(const RunRecord& run) {
   }
   for (const auto& [of, different] : settings)
     if (different.size() > 1)
-      fmt::print(stderr, "lm: {}: {} was measured with different settings of [{}], which --json shows\n",
-                 run.path, of.first, of.second);
+      say("{}: {} was measured with different settings of [{}], which --json shows", run.path, of.first,
+          of.second);
 }
 
 }  // namespace
@@ -204,15 +210,11 @@ void warn_misleading(const Runs& runs) {
   for (const auto& run : runs) {
     warn_differing_methods(*run);
     if (!run->measured[valid_kind] && !run->steps.empty())
-      fmt::print(
-          stderr,
-          "lm: {}: not evaluated yet; at step {}, after {:.2f} epochs, the training loss is {:.4f} nats\n",
+      say("{}: not evaluated yet; at step {}, after {:.2f} epochs, the training loss is {:.4f} nats",
           run->path, run->steps.back().when.step, run->steps.back().when.epochs, run->steps.back().nats);
     for (const SentenceSetFigures& it : run->sentences)
       if (it.replaces_others)
-        fmt::print(
-            stderr,
-            "lm: {}: {} was measured on different files or word vectors: the figures are of the last ones\n",
+        say("{}: {} was measured on different files or word vectors: the figures are of the last ones",
             run->path, it.set);
     for (std::size_t kind = 0; kind < kinds_of_measurement.size(); ++kind) {
       const std::optional<Measured>& it = run->measured[kind];
@@ -220,15 +222,13 @@ void warn_misleading(const Runs& runs) {
       const MeasurementKind& of = kinds_of_measurement[kind];
       const double nats = score_in(it->scores, "nats");
       if (it->least_nats < nats && !it->settings.empty())
-        fmt::print(
-            stderr,
-            "lm: {}: {}: the figures are of the last evaluation; one with other settings was better, and "
-            "is in {}\n",
+        say("{}: {}: the figures are of the last evaluation; one with other settings was better, and "
+            "is in {}",
             run->path, of.name, RunFolder{run->path}.evaluations().string());
-      if (run->recipe().kind == TaskKind::language_modelling && (kind == test_kind || kind == valid_kind) &&
+      if (run->recipe().language_modelling() && (kind == test_kind || kind == valid_kind) &&
           is_worse_than_uniform(nats, run->vocabulary_size))
-        fmt::print(stderr, "lm: warning: {}: the figures on {} are worse than those of equal probabilities\n",
-                   run->path, of.split);
+        say("warning: {}: the figures on {} are worse than those of equal probabilities", run->path,
+            of.split);
     }
   }
 }
@@ -237,7 +237,7 @@ void warn_incomparable(const Runs& runs) {
   std::vector<std::string> know_little;
   std::map<std::vector<std::string>, std::set<std::int64_t>> types;  // of runs of one text
   for (const auto& run : runs) {
-    if (!has_perplexity(run->recipe().kind)) continue;
+    if (!run->recipe().task->predicts_text()) continue;
     if (const auto& it = run->measured[run->measured[test_kind] ? test_kind : valid_kind]) {
       const UnknownShare share{"", it->unknowns.value_or(0), it->symbols};
       if (!warning_of_unknowns(share).empty())
@@ -247,16 +247,13 @@ void warn_incomparable(const Runs& runs) {
       types[digests_of(sha256)].insert(run->types);
   }
   if (!know_little.empty())
-    fmt::print(stderr,
-               "lm: warning: many symbols of the test or validation text are unknown to {}: easy to predict, "
-               "so that the figures do not compare with those of other runs\n",
-               fmt::join(know_little, ", "));
+    say("warning: many symbols of the test or validation text are unknown to {}: easy to predict, "
+        "so that the figures do not compare with those of other runs",
+        fmt::join(know_little, ", "));
   for (const auto& [text, sizes] : types)
     if (sizes.size() > 1)
-      fmt::print(
-          stderr,
-          "lm: warning: runs of one text have vocabularies of {} symbols: bits and perplexity per symbol do "
-          "not compare, since <unk> is easy to predict and symbols differ in length\n",
+      say("warning: runs of one text have vocabularies of {} symbols: bits and perplexity per symbol do "
+          "not compare, since <unk> is easy to predict and symbols differ in length",
           fmt::join(sizes, ", "));
 }
 
@@ -266,9 +263,8 @@ void warn_mixed_groups(const std::vector<Runs>& groups, const std::vector<std::s
     for (const std::string& key : differing_keys(group))
       if (std::find(keys.begin(), keys.end(), key) == keys.end()) mixed.insert(key);
   if (!mixed.empty())
-    fmt::print(stderr,
-               "lm: the runs of a group also differ in {}: means and deviations are over these, too\n",
-               fmt::join(mixed, ", "));
+    say("the runs of a group also differ in {}: means and deviations are over these, too",
+        fmt::join(mixed, ", "));
 }
 
 }  // namespace rondo

@@ -22,29 +22,31 @@ std::vector<Runs> group_by_settings(const Runs& runs);
 /// differ; finished and unfinished ones apart.
 std::vector<Runs> group_by_keys(const Runs& runs, const std::vector<std::string>& keys);
 
-/// The keys whose values are not the same in all runs, in the recipe's order, without the seed and without
-/// what affects no measurement. Runs may be of several tasks.
+/// Returns the keys whose values are not the same in all runs, in the recipe's order, without the seed and
+/// without what affects no measurement. Runs may be of several tasks.
 std::vector<std::string> differing_keys(const Runs& runs);
-/// The values of these keys, as shown; a dash for one that the recipe's task does not have.
+/// Returns the values of these keys, as shown; a dash for one that the recipe's task does not have.
 std::vector<std::string> values_of(const Recipe& recipe, const std::vector<std::string>& keys);
 
-/// The mean of a score over those of a group that have it; none if they were measured with different
+/// Returns the mean of a score over those of a group that have it; none if they were measured with different
 /// settings.
 std::optional<Mean> mean_score(const Runs& group, std::size_t kind, const std::string& key);
-/// The score of one run, or the mean of several and their standard deviation; then the number of runs that
-/// have it, if not all have.
+/// Shows the score of one run, or the mean of several and their standard deviation; then the number of runs
+/// that have it, if not all have.
 TableCell score_cell(const Runs& group, std::size_t kind, const ScoreStyle& style);
-/// The score by which runs of a recipe are compared.
-const ScoreStyle& decisive_score(const Recipe& recipe);
+/// The styles of all scores of runs.
+std::vector<ScoreStyle> styles_of(const Runs& runs);
+/// Returns the score by which runs of a recipe are compared.
+ScoreStyle decisive_score(const Recipe& recipe);
 
-/// Each prints lines on stderr.
-/// Why runs have no published results beside theirs.
+/// Says on stderr why runs have no published results beside theirs.
 void warn_omitted_published(const Runs& runs);
-/// Runs that are not evaluated yet, and measurements that say less than they seem to.
+/// Names on stderr the runs that are not evaluated yet, and measurements that say less than they seem to.
 void warn_misleading(const Runs& runs);
-/// Runs of one text that differ in their vocabularies, and those to which many symbols are unknown.
+/// Names on stderr vocabularies that differ between runs of one text, and runs to which many symbols are
+/// unknown.
 void warn_incomparable(const Runs& runs);
-/// Means over runs of settings other than these keys.
+/// Names on stderr settings, other than these keys, over which the means of groups are taken.
 void warn_mixed_groups(const std::vector<Runs>& groups, const std::vector<std::string>& keys);
 
 }  // namespace rondo

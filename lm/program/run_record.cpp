@@ -7,47 +7,20 @@
 #include "data/input_file.h"
 #include "lm/decoding/beam_search.h"
 #include "lm/program/json_lines.h"
-#include "lm/program/measurement.h"
-#include "lm/program/model.h"
 #include "lm/program/published.h"
 #include "lm/program/run.h"
 #include "lm/training/trainer.h"
 
 namespace rondo {
 
-double score_in(const ScoreMap& scores, const std::string& key) {
-  const auto found = scores.find(key);
-  return found == scores.end() ? not_known : found->second;
-}
-
-const std::vector<ScoreStyle>& score_styles() {
-  static const std::vector<ScoreStyle> styles = {{"bleu", "BLEU", 2, true},
-                                                 {"chrf", "chrF2", 2, true},
-                                                 {"pearson", "r", 4},
-                                                 {"spearman", "rho", 4},
-                                                 {"mse", "MSE", 4},
-                                                 {"accuracy", "accuracy", 2, true},
-                                                 {"f1", "F1", 2},
-                                                 {"cer", "CER"},
-                                                 {"wer", "WER"},
-                                                 {"nats", "nats", 4},
-                                                 {"bits", "bits", 4},
-                                                 {"perplexity", "perplexity", 2},
-                                                 {"bits_per_byte", "bits/byte", 4}};
-  return styles;
-}
-
-const ScoreStyle& score_style(const std::string& key) {
-  return *std::find_if(score_styles().begin(), score_styles().end(),
-                       [&](const ScoreStyle& it) { return it.key == key; });
-}
-
 namespace {
 
-ScoreMap logged_scores(const nlohmann::json& entry) {
-  ScoreMap scores{{"nats", figure_at(entry, "nats")}};
+ScoreMap logged_scores(const nlohmann::json& entry, const Task& task) {
+  ScoreMap scores;
   for (const ScoreStyle& it : score_styles())
     if (entry.contains(it.key)) scores[it.key] = figure_at(entry, it.key);
+  if (const std::string key = task.selection_metric(); !scores.contains(key))
+    scores[key] = figure_at(entry, key);
   return scores;
 }
 
@@ -90,9 +63,9 @@ bool read_log_line(const nlohmann::json& entry, RunRecord& run) {
   if (split == "speakers") return true;  // a recogniser's; it is in evaluations.jsonl, too
   if (split != "valid" && split != "test") return false;
   // Logs of version 0.1 do not say how a text was read: as in evaluations during training.
-  const Measured measured{.scores = logged_scores(entry),
+  const Measured measured{.scores = logged_scores(entry, *run.recipe().task),
                           .symbols = entry.contains("symbols") ? integer_at(entry, "symbols") : 0,
-                          .read = entry.value("read", validation_reading(run.recipe(), 0).text())};
+                          .read = entry.value("read", run.recipe().task->preferred_reading())};
   std::optional<Measured>&test = run.measured[test_kind], &valid = run.measured[valid_kind];
   if (split == "test") {
     if (!test) test = measured;  // later lines are of another reading
@@ -122,18 +95,16 @@ void estimate_moments(RunRecord& run) {
         it.when.*member = last.*member * static_cast<double>(it.when.step) / static_cast<double>(last.step);
 }
 
-bool translates(const Recipe& recipe) {
-  return recipe.kind == TaskKind::translation || recipe.kind == TaskKind::multi_task;
-}
-
 /// Takes the last measurement of each kind on the run's own text, in the run's precision or fp32. A text read
 /// as published, or by translators with the run's beam, takes precedence over other readings.
 void take_measurements(const std::vector<KeptMeasurement>& kept, RunRecord& run) {
   const Recipe& recipe = run.recipe();
   const Provenance& made_by = run.config.made_by;
-  const std::string preferred =
-      translates(recipe) ? search_text(recipe.translation.decoding.beam) : published_reading(recipe);
-  const bool begins_anew = !final_reading(recipe, 0).carries_state();
+  const std::string preferred = recipe.task->preferred_reading();
+  const LanguageModellingTask* task = recipe.language_modelling();
+  const bool begins_anew =
+      task &&
+      !final_reading(task->settings.train, 0, task->settings.model.trained_initial_states).carries_state();
   for (const KeptMeasurement& it : kept) {
     if (digests_of(it.sha256) != digests_of(made_by.sha256)) continue;
     if (it.precision != Precision::fp32 && it.precision != made_by.precision) continue;
@@ -147,12 +118,9 @@ void take_measurements(const std::vector<KeptMeasurement>& kept, RunRecord& run)
     std::optional<Measured>& into =
         run.measured[static_cast<std::size_t>(kind - kinds_of_measurement.begin())];
     if (into && kind->is_plain() && into->read == preferred && it.read != preferred) continue;
-    Measured now{it.scores, it.symbols, it.unknowns, it.read, it.settings, it.nats};
-    now.scores["nats"] = it.nats;
-    if (it.bits) now.scores["bits"] = *it.bits;
-    if (it.perplexity) now.scores["perplexity"] = *it.perplexity;
-    if (it.bits_per_byte) now.scores["bits_per_byte"] = *it.bits_per_byte;
-    if (into) now.least_nats = std::fmin(into->least_nats, it.nats);
+    const double nats = score_in(it.scores, "nats");
+    Measured now{it.scores, it.symbols, it.unknowns, it.read, it.settings, nats};
+    if (into) now.least_nats = std::fmin(into->least_nats, nats);
     into = std::move(now);
   }
 }
@@ -174,14 +142,14 @@ RunRecord read_run(const std::string& path, bool is_training) {
   const Recipe& recipe = run.recipe();
   std::vector<KeptMeasurement> kept = kept_measurements(folder);
   std::erase_if(kept, [&](const KeptMeasurement& it) {  // of multi-task runs, the first task has the row
-    return !it.task.empty() && (recipe.tasks.empty() || it.task != recipe.tasks.front().name);
+    const std::vector<std::string> parts = recipe.task->parts();
+    return !it.task.empty() && (parts.empty() || it.task != parts.front());
   });
   if (file_is_there(vocabulary_paths(folder, recipe).back()) || kept.empty()) {
-    const std::vector<SymbolTable> tables = symbol_tables(folder, run.config);
-    const SymbolTable& shown = tables.at(translates(recipe) ? 1 : 0);  // of translators the target's
-    run.vocabulary_size = shown.size;
-    run.types = shown.types;
-    run.parameters = make_layout(recipe, sizes_of(tables))->parameter_count();
+    read_vocabularies(folder, run.config);
+    run.vocabulary_size = recipe.task->vocabulary().size();
+    run.types = recipe.task->vocabulary().types();
+    run.parameters = recipe.task->make_layout(recipe.task->sizes())->parameter_count();
   } else {
     run.vocabulary_size = kept.back().vocabulary_size;
     run.types = kept.back().types;
@@ -190,7 +158,7 @@ RunRecord read_run(const std::string& path, bool is_training) {
   take_measurements(kept, run);
   const bool is_valid = run.measured[valid_kind].has_value();
   if (is_valid) run.has_unevaluated_model = false;  // `lm eval` has measured it since
-  if (!has_perplexity(recipe.kind))                 // earlier versions kept bits of them, too
+  if (!recipe.task->predicts_text())                // earlier versions kept bits of them, too
     for (std::optional<Measured>& it : run.measured)
       if (it) it->scores.erase("bits"), it->scores.erase("perplexity");
   run.sentences = kept_sentence_figures(folder);
@@ -207,7 +175,7 @@ bool RunRecord::is_of_the_papers_text() const {
 double RunRecord::published(std::size_t kind) const {
   const MeasurementKind& of = kinds_of_measurement[kind];
   const bool is_read_as_published =
-      !of.is_plain() || !measured[kind] || measured[kind]->read == published_reading(recipe());
+      !of.is_plain() || !measured[kind] || measured[kind]->read == recipe().task->preferred_reading();
   if (!finished || of.carried || !is_read_as_published || !is_of_the_papers_text() ||
       !changed_keys(recipe(), is_finetuned()).empty())
     return 0;

@@ -13,33 +13,17 @@
 #include <utility>
 #include <vector>
 
+#include "lm/program/measurement.h"
 #include "lm/program/probe_report.h"
 #include "lm/program/run_folder.h"
 #include "lm/program/sentence_report.h"
 
 namespace rondo {
 
-constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
-
-/// Measured numbers by their keys: "nats", "bits", "bleu", ...; NaN is one that is not finite.
-using ScoreMap = std::map<std::string, double>;
-/// NaN where there is none.
-double score_in(const ScoreMap& scores, const std::string& key);
-
-/// How a score is shown.
-struct ScoreStyle {
-  std::string key, name;
-  int digits = 2;
-  bool higher_is_better = false;
-};
-/// In the order of the columns of a table: the scores of tasks, then those of every loss.
-const std::vector<ScoreStyle>& score_styles();
-const ScoreStyle& score_style(const std::string& key);
-
-/// What was measured on one text, from the log or from evaluations.jsonl.
+/// What was measured on one text, from the log or from evaluations.jsonl. Only tasks for which
+/// Task::predicts_text() have bits and perplexity.
 struct Measured {
-  ScoreMap
-      scores{};  // bits and perplexity only of tasks that have them: has_perplexity(), lm/program/recipe.h
+  ScoreMap scores{};
   std::int64_t symbols = 0;                // 0: the log does not say
   std::optional<std::int64_t> unknowns{};  // of the symbols; none: the log does not say
   std::string read{};                      // how the text was read
@@ -106,7 +90,7 @@ struct RunRecord {
   std::vector<SentenceSetFigures> sentences{};                                 // of a skip-thought model
 
   const Recipe& recipe() const { return config.recipe; }
-  /// The last one during the training; without any, of step 0.
+  /// Returns the last evaluation during the training; if there was none, one of step 0.
   LoggedEvaluation last_evaluation() const {
     return evaluations.empty() ? LoggedEvaluation{.when = {0, 0, not_known}} : evaluations.back();
   }
@@ -114,14 +98,15 @@ struct RunRecord {
   /// Whether another program has trained it, and nothing since.
   bool is_imported() const { return !config.made_by.imported_from.empty() && !is_finetuned(); }
   bool is_of_the_papers_text() const;
-  /// The paper's result for the same kind of model, trained to its end, on the same text, read in the same
-  /// way; 0: there is none.
+  /// Returns the paper's result for the same kind of model, trained to its end, on the same text, read in the
+  /// same way; 0 if there is none.
   double published(std::size_t kind) const;
 };
 
-/// Reads a run's settings and its log alone. InputErrors of the folder and of its files.
+/// Reads a run's settings and its log alone. Throws InputErrors of the folder and of its files.
 RunRecord read_log(const std::string& path);
-/// Reads a run's folder. `is_training`: its state, which may be large, is not read. The same InputErrors.
+/// Reads a run's folder; while it `is_training`, not its state, which may be large. Throws the same
+/// InputErrors.
 RunRecord read_run(const std::string& path, bool is_training = false);
 
 }  // namespace rondo

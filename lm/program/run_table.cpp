@@ -129,14 +129,14 @@ bool shows_score(const RunRecord& run, const std::string& key, bool same_symbols
   const PublishedFigures& published = run.recipe().published;
   const bool is_published =
       (published.trained.valid > 0 || published.trained.test > 0) && name_of(published.unit) == key;
-  return (tokenization_of(run.recipe()).unit == Unit::words) == (key == "perplexity") || is_published;
+  return (run.recipe().task->tokenization().unit == Unit::words) == (key == "perplexity") || is_published;
 }
 
 /// Whether all runs have the same kind of symbols.
 bool have_same_symbols(const Runs& runs) {
   std::set<std::tuple<Unit, std::int64_t, PieceModelKind>> kinds;
   for (const auto& run : runs) {
-    const Tokenization& it = tokenization_of(run->recipe());
+    const Tokenization& it = run->recipe().task->tokenization();
     const bool is_of_pieces = it.unit == Unit::pieces;
     kinds.emplace(it.unit, is_of_pieces ? it.pieces : 0, is_of_pieces ? it.pieces_model : PieceModelKind{});
   }
@@ -181,7 +181,10 @@ struct RunTable : GroupTable {
     const bool same_symbols = have_same_symbols(runs);
     std::vector<bool> needs_nats(groups.size(), true);  // rows without another score but bits per byte
     std::size_t nats = 0;
-    for (const ScoreStyle& style : score_styles()) {
+    std::vector<ScoreStyle> styles = styles_of(runs);
+    if (std::none_of(styles.begin(), styles.end(), [](const ScoreStyle& it) { return it.key == "nats"; }))
+      styles.push_back(score_style("nats"));  // a column of runs that are not measured yet
+    for (const ScoreStyle& style : styles) {
       const bool are_nats = style.key == "nats";
       if (are_nats && !kind.is_plain()) continue;
       if (are_nats) nats = table.size();
@@ -300,8 +303,8 @@ Json json_of_run(const RunRecord& run) {
   Json json{{"run", run.path},
             {"recipe", recipe.name},
             {"paper", recipe.paper},
-            {"unit", name_of(tokenization_of(recipe).unit)},
-            {"cell", cell_of(recipe)},
+            {"unit", name_of(recipe.task->tokenization().unit)},
+            {"cell", recipe.task->cell()},
             {"seed", recipe.trainer.seed},
             {"text", text_or_null(short_name_of_text(made_by))},
             {"finetuned", run.is_finetuned()},
@@ -344,7 +347,7 @@ Json json_of_group(const Runs& group, const std::vector<std::string>& keys) {
     json["seeds"].push_back(run->recipe().trainer.seed);
   }
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k)
-    for (const ScoreStyle& style : score_styles())
+    for (const ScoreStyle& style : styles_of(group))
       if (const auto mean = mean_score(group, k, style.key); mean && mean->n > 0)
         json[json_key(kinds_of_measurement[k])][style.key] = json_of(*mean);
   return json;

@@ -25,8 +25,8 @@ struct GroupTable {
     for (const Runs& group : groups) column.cells.push_back(cell_of(group));
     return column;
   }
-  /// The cells of a group's runs, each text once, with the mean of their numbers. `varies`: measured numbers,
-  /// whose deviation matters.
+  /// Adds a column that has the cells of a group's runs, each text once, with the mean of their numbers, and
+  /// their deviation if the number `varies` because it was measured.
   template <class CellOf>
   TextColumn& add(const std::string& name, ColumnShown shown, CellOf cell_of, bool varies = false) {
     return add_of_groups(name, shown, [&](const Runs& group) {
@@ -48,9 +48,9 @@ struct GroupTable {
   void add_texts(const std::string& name, ColumnShown shown, CellOf cell_of) {
     add(name, shown, cell_of).is_text = true;
   }
-  /// The number of symbols that were scored.
+  /// Adds the number of symbols that were scored.
   void add_symbols(const std::string& name, ColumnShown shown, std::size_t kind);
-  /// The values of a key.
+  /// Adds the values of a key.
   void add_setting(const std::string& name, const std::string& key, ColumnShown shown);
   /// Removes the last columns if the first of them has only dashes.
   void remove_if_empty(std::size_t columns = 1);
@@ -66,11 +66,11 @@ struct Rows {
 /// of these settings. InputError if no run has such a key.
 Rows rows_of(const Runs& runs, const std::vector<std::string>& group_by);
 
-/// The rows as a table.
+/// Makes a table of the rows.
 TextTable table_of(const Runs& runs, const std::vector<std::string>& group_by = {});
 
-/// {"runs": each with all that is known of it, "groups": the rows, with the values of their settings, and
-/// means}.
+/// Returns {"runs": each with all that is known of it, "groups": the rows, with the values of their settings,
+/// and means}.
 nlohmann::ordered_json json_of(const Runs& runs, const std::vector<std::string>& group_by);
 
 /// A value as shown or as TOML, in JSON: a number, true or false, a list or a text; null for a dash.

@@ -6,17 +6,18 @@
 #include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "data/input_file.h"
 #include "data/text.h"
 #include "lm/evaluation/sentence_tasks.h"
+#include "lm/evaluation/vocabulary_expansion.h"
 #include "lm/program/json_lines.h"
 #include "lm/program/measurement.h"
 #include "lm/program/output.h"
 #include "lm/program/progress.h"
 #include "lm/program/provenance.h"
 #include "lm/program/sentence_sets.h"
-#include "lm/program/skip_thought_measurement.h"
 
 namespace rondo {
 namespace {
@@ -86,7 +87,7 @@ Json json_of(const SentenceSetFigures& it) {
 SentenceSetFigures measure_sentences(SkipThought& model, const Vocabulary& vocabulary, const SentenceSet& set,
                                      const std::vector<Variable>& tables, const ProgressOf& progress_of) {
   const auto measured_by = [&](const std::string& what, const auto& vectors_of) {
-    const auto show = progress_of ? progress_of(what) : [](std::int64_t) {};
+    const auto show = progress_of ? progress_of(what, set.scored()) : [](std::int64_t) {};
     show(0);
     return measure(
         set,
@@ -121,21 +122,38 @@ void keep(const RunFolder& run, const SentenceSet& set, const SentenceSetFigures
 
 }  // namespace
 
+std::vector<Variable> expand_vocabulary(SkipThought& model, SkipThoughtTask& task, const std::string& file,
+                                        const std::vector<std::pair<std::string, std::string>>& texts) {
+  std::vector<std::string> missing;
+  std::unordered_set<std::string> seen;
+  for (const auto& [text, name] : texts)
+    for (const std::string& word : task.vocabulary().encode(text, name).missing)
+      if (seen.insert(word).second) missing.push_back(word);
+  VocabularyExpansion expansion = rondo::expand_vocabulary(model, task.vocabulary(), file, missing);
+  fmt::print(stderr,
+             "lm: {}: vectors for {} of {} words that the run does not know, by a map from {} words\n",
+             printable(file), expansion.found, expansion.asked, expansion.shared);
+  task.set_vocabulary(std::move(expansion.vocabulary));
+  return std::move(expansion.tables);
+}
+
 int evaluate_sentences(const EvaluateOptions& options) {
-  refuse_options_of_language_models(options, "a model of sentences");
-  check_input(options.settings.empty() && options.data.empty(),
-              "--sentences measures the vectors of a run as it is: leave out --set and --data");
+  check_input(!options.dynamic && !options.cache && !options.tune && !options.budget && !options.streams &&
+                  options.text.empty() && options.settings.empty() && options.data.empty(),
+              "--sentences measures the vectors of a run as it is: leave out the other options of lm eval");
   const Compute compute = choose_device(options.device, options.precision, options.threads);
-  OpenSkipThought run = open_skip_thought(options.run, compute.device);
+  const OpenTask run = open_task(options.run, compute.device);
+  auto& task = run.task_as<SkipThoughtTask>("skip_thought");
+  auto& model = dynamic_cast<SkipThought&>(*run.model);
   std::vector<Variable> tables;
   const std::vector<SentenceSet> sets = read_sentence_sets(options.sentences);
-  if (!options.vectors.empty()) tables = expand_vocabulary(run, options.vectors, texts_of(sets));
+  if (!options.vectors.empty()) tables = expand_vocabulary(model, task, options.vectors, texts_of(sets));
   Json list = Json::array();
   Progress progress(stderr);
   for (const SentenceSet& set : sets) {
-    const SentenceSetFigures figures =
-        measure_sentences(*run.model, run.vocabulary, set, tables, [&](const std::string& what) {
-          return progress_of(progress, fmt::format("{}: {}", set.name, what), set.scored());
+    const SentenceSetFigures figures = measure_sentences(
+        model, task.vocabulary(), set, tables, [&](const std::string& what, std::int64_t items) {
+          return progress_of(progress, fmt::format("{}: {}", set.name, what), items);
         });
     progress.erase();
     keep_if_possible([&] { keep(run.folder, set, figures, options, compute); });

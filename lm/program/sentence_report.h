@@ -13,7 +13,7 @@
 #include "lm/program/evaluate.h"
 #include "lm/program/run_folder.h"
 #include "lm/program/sentence_sets.h"
-#include "nn/models/skip_thought.h"
+#include "lm/tasks/skip_thought.h"
 
 namespace rondo {
 
@@ -31,13 +31,15 @@ struct SentenceSetFigures {
 /// {"set", "scored", "vectors", "word_means"}.
 nlohmann::ordered_json json_of(const SentenceSetFigures& it);
 
-/// Returns, for the name of what is measured, a function that shows how many sentences are done.
-using ProgressOf = std::function<std::function<void(std::int64_t)>(const std::string& what)>;
-
 /// Measures vectors of length 1, as those of Kiros et al. 2015, on a set. `tables`: see sentence_vectors().
 SentenceSetFigures measure_sentences(SkipThought& model, const Vocabulary& vocabulary, const SentenceSet& set,
                                      const std::vector<Variable>& tables = {},
                                      const ProgressOf& progress_of = {});
+
+/// Gives words of texts, each with its name, that a run does not know vectors of a file; returns the tables
+/// of lm/evaluation/vocabulary_expansion.h.
+std::vector<Variable> expand_vocabulary(SkipThought& model, SkipThoughtTask& task, const std::string& file,
+                                        const std::vector<std::pair<std::string, std::string>>& texts);
 
 /// Measures all sets, prints a line for each, and keeps it. Returns 0. InputError for a run of another task,
 /// and those of the sets and of the word vectors.

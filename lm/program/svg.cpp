@@ -182,7 +182,7 @@ struct PlotPicture : Picture {
   void draw_level(const PlotLevel& level, double from, double to, double low, double high) {
     const auto number = static_cast<std::size_t>(&level - plot.levels.data());
     if (level.low == level.high)
-      line(from, low, to, low, colour_of(level.colour), 1.5,
+      line(from, (low + high) / 2, to, (low + high) / 2, colour_of(level.colour), 1.5,
            fmt::format(" stroke-dasharray='{}'", dashes[number % dashes.size()]));
     else
       box(from, high, to - from, low - high, colour_of(level.colour), 0.2);

@@ -58,20 +58,20 @@ struct HeatMap {
   std::vector<std::vector<float>> values;
 };
 
-/// Round numbers from `from` to `to`: multiples of 1, 2 or 5 times a power of ten, two to seven of them; on a
-/// logarithmic axis powers of ten, at most nine of them, and between two of them 2 and 5 times, where that
-/// gives three or more. `from` is less than `to`, and above 0 on a logarithmic axis.
+/// Returns round numbers from `from` to `to`: multiples of 1, 2 or 5 times a power of ten, two to seven of
+/// them; on a logarithmic axis powers of ten, at most nine of them, and between two of them 2 and 5 times,
+/// where that gives three or more. `from` is less than `to`, and above 0 on a logarithmic axis.
 std::vector<double> round_ticks(double from, double to, bool logarithmic = false);
-/// "0.25", "12.5k", "3M", "1e-05".
+/// Returns "0.25", "12.5k", "3M", "1e-05".
 std::string tick_text(double tick);
 
-/// Pictures in rows of `columns`. A label that is too long for the legend is cut. Throws Error for one that
-/// has nothing to draw.
+/// Draws pictures in rows of `columns`. A label that is too long for the legend is cut. Throws Error for one
+/// that has nothing to draw.
 std::string svg_of(const std::vector<Plot>& plots, std::size_t columns = 1);
 std::string svg_of(const std::vector<HeatMap>& maps);
 inline std::string svg_of(const Plot& plot) { return svg_of(std::vector<Plot>{plot}); }
 
-/// A text as part of an SVG document, in an attribute, too.
+/// Returns a text as part of an SVG document, in an attribute, too.
 std::string svg_escaped(const std::string& text);
 
 }  // namespace rondo

@@ -100,7 +100,7 @@ std::optional<std::size_t> best_row(const SweepReport& report) {
   double least = 0;
   for (std::size_t i = 0; i < report.rows.size(); ++i) {
     const RunRecord &run = *report.rows[i].runs.front(), &first = *report.rows.front().runs.front();
-    if (run.types != first.types && has_perplexity(first.recipe().kind))
+    if (run.types != first.types && first.recipe().task->predicts_text())
       return std::nullopt;  // no comparison
     const std::optional<Mean> mean = decisive_mean(report, report.rows[i], valid_kind);
     if (!mean) continue;
@@ -158,12 +158,11 @@ TextTable table_of(const SweepReport& report) {
     rows.add_texts("recipe", always, [&](const RunRecord&) -> TableCell { return report.recipe; });
   rows.add_of_groups("runs", always, [](const Runs& group) { return count_cell(std::ssize(group)); });
   rows.add("parameters", always, [](const RunRecord& run) { return count_cell(run.parameters); });
-  const bool is_of_speech = groups.front().front()->recipe().kind == TaskKind::speech;
   for (const std::size_t kind : {valid_kind, test_kind}) {
     const std::string& split = kinds_of_measurement[kind].name;
     rows.add_of_groups(split + " " + report.score.name, always,
                        [&](const Runs& group) { return score_cell(group, kind, report.score); });
-    rows.add_symbols(split + (is_of_speech ? " characters" : " symbols"), always, kind);
+    rows.add_symbols(split + " symbols", always, kind);
     rows.remove_if_empty(2);
     rows.remove_if_empty();
   }

@@ -39,27 +39,28 @@ struct SweepReport {
 
 /// Whether it is a folder that is not a run, but has folders that are.
 bool holds_runs(const std::filesystem::path& folder);
-/// These runs, and in place of each folder of a sweep its runs. Of several paths, as "SWEEP/*" gives them,
-/// those of diagrams, pages and tables that `lm` wrote beside runs are left out.
+/// Returns these runs, and in place of each folder of a sweep its runs. Of several paths, as "SWEEP/*" gives
+/// them, those of diagrams, pages and tables that `lm` wrote beside runs are left out.
 std::vector<std::string> runs_among(const std::vector<std::string>& paths);
-/// The runs at these paths; one that is not a run, or has a broken file, is left out, with a line on stderr
-/// and an exit status that is not 0.
+/// Reads the runs at these paths. One that is not a run, or has a broken file, is left out, with a line on
+/// stderr and an exit status that is not 0.
 std::pair<Runs, int> read_runs(const std::vector<std::string>& paths);
 
-/// The settings of a recipe's section [data], and of its tasks.
+/// Returns the settings of a recipe's section [data], and of its tasks.
 std::string data_settings(Recipe recipe);
-/// InputError, naming both texts, if two runs with the same settings of data have different texts; `advice`
-/// ends its text.
+/// Throws an InputError, naming both texts, if two runs with the same settings of data have different texts;
+/// `advice` ends it.
 void check_same_texts(const Runs& runs, const std::string& advice);
 
-/// InputError if runs are of several recipes or texts, or none is there.
+/// Reads the runs of a sweep. Throws an InputError if they are of several recipes or texts, or if there are
+/// none.
 SweepReport report_of_sweep(const std::filesystem::path& folder);
 
-/// The diagrams of the validation text and of the test text, where there is something to draw. InputError if
-/// `options` do not fit the sweep.
+/// Makes the diagrams of the validation text and of the test text, where there is something to draw. Throws
+/// an InputError if `options` do not fit the sweep.
 std::vector<Plot> plots_of(const SweepReport& report, const SweepPlotOptions& options);
-/// InputError if the report of a sweep with these runs, of which only the settings are read, could not be
-/// drawn.
+/// Throws an InputError if the report of a sweep with these runs, of which only the settings are read, could
+/// not be drawn.
 void check_plot(const Runs& runs, const SweepPlotOptions& options);
 
 /// Prints the report of a sweep on stdout and the unfinished runs on stderr; writes the diagram to `plot`,

@@ -14,17 +14,10 @@ namespace rondo {
 
 /// The usual figure for the recipe's unit: perplexity for words, bits for characters and bytes.
 std::string figure_text(const Recipe& recipe, double nats);
-/// A figure with all its values: "1.2345 nats  1.7810 bits  perplexity 3.44", "bleu 35.12", "cer 3.20  wer
-/// 8.10  0.2100 nats".
-std::string values_text(TaskKind kind, const Figure& figure);
+/// All metrics: "1.2345 nats  1.7810 bits  perplexity 3.44", "bleu 35.12", "cer 3.20  wer 8.10  0.2100 nats".
+std::string values_text(const Scores& scores);
 /// What was scored, and how: "80 characters by greedy search".
-std::string scored_text(const Figure& figure);
-
-/// "1 symbol", "2 symbols": a count, and what is counted, which `of_many` names.
-std::string counted_text(std::int64_t count, const std::string& of_many);
-
-/// "a vocabulary of 10000 symbols": of so many rows, `<unk>` and others among them.
-std::string vocabulary_text(std::int64_t size);
+std::string scored_text(const Scores& scores);
 
 class Terminal : public Observer {
  public:
@@ -34,9 +27,9 @@ class Terminal : public Observer {
 
   bool is_due(const Trainer&) const override { return !quiet_ && progress_.due(); }
   void updated(const Trainer& trainer, const StepMetrics& metrics) override;
-  void validated(const Trainer& trainer, const Figure& figure, bool best) override;
-  void began_with(const Figure& figure) override;
-  void measured(const std::string& split, const Figure& figure) override;
+  void validated(const Trainer& trainer, const Scores& scores, bool best) override;
+  void began_with(const Scores& scores) override;
+  void measured(const std::string& split, const Scores& scores) override;
 
   /// The time left is no more than these seconds from now on, when --max-minutes end the training.
   void ends_after(double seconds) { begin_ = Clock::now(), limit_ = seconds; }
@@ -55,7 +48,7 @@ class Terminal : public Observer {
 
  private:
   std::vector<std::string> status_of(const Trainer& trainer) const;
-  void evaluation(const std::string& what, const Figure& figure, bool best);
+  void evaluation(const std::string& what, const Scores& scores, bool best);
 
   const Recipe& recipe_;
   Progress progress_;

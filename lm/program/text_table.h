@@ -48,29 +48,30 @@ inline TableCell count_cell(std::int64_t count) {
   return {std::to_string(count), static_cast<double>(count)};
 }
 
-/// All columns have as many cells.
+/// All columns have the same number of cells.
 using TextTable = std::vector<TextColumn>;
 /// Adds a cell to each column.
 void add_row(TextTable& table, const std::vector<TableCell>& cells);
-/// The columns of the terminal on stdout; 120 if it is none.
+/// Returns the width of the terminal; 120 if stdout is not a terminal.
 int table_width();
-/// In lines. The header has two of them: in one it would be wider than the numbers. Columns beyond `width`
-/// follow below, each part of the table with the first column.
+/// Returns the lines of a table. The header has two of them: in one it would be wider than the numbers.
+/// Columns beyond `width` follow below, each part of the table with the first column.
 std::string text_of(const TextTable& table, int width = table_width());
-/// The same without empty columns and details. Above the table stands what all rows have in common, below it
-/// which details are left out, and how to see them.
+/// Returns them without empty columns and details. Above the table stands what all rows have in common, below
+/// it which details are left out, and how to see them.
 std::string short_text_of(const TextTable& table, const std::string& how, int width = table_width());
-/// For a page on GitHub.
+/// Returns Markdown, for a page on GitHub.
 std::string markdown_of(const TextTable& table);
-/// For a page of lm/program/plot_page.h.
+/// Returns HTML, for lm/program/plot_page.h.
 std::string html_of(const TextTable& table);
-/// Comma-separated values, one number a field, a dash as an empty one. Where deviations differ from 0, or
-/// some of a group have no value, columns of their own have the deviation and the number of those that have.
+/// Returns comma-separated values, one number a field, a dash as an empty one. Where deviations differ from
+/// 0, or some of a group have no value, columns of their own have the deviation and the number of those that
+/// have.
 std::string csv_of(const TextTable& table);
-/// A field of comma-separated values (RFC 4180), quoted if needed; empty for a dash.
+/// Returns a text as a field of comma-separated values (RFC 4180), quoted if needed; empty for a dash.
 std::string csv_field(const std::string& text);
 
-/// A number; none: the text is not a number alone.
+/// Returns the number that a text is; none if it is more than a number.
 std::optional<double> number_of(const std::string& text);
 /// Sorts the rows by a column, numbers by their size, dashes last. InputError, with the columns, unless
 /// `name` is a column's name, or a part of it.

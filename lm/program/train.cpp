@@ -1,109 +1,213 @@
 // `lm train` and `lm finetune`. The loop is run_training(). Before it: lm/program/train_setup.h; after it:
-// the final figures, which the job measures (lm/program/job.h). Terminal, log and page:
+// measure_best(). Terminal, log and page:
 // lm/program/terminal.h, lm/program/training_log.h, lm/program/plot_page.h.
 #include "lm/program/train.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <numeric>
+#include <span>
 
 #include "cuda/all_reduce.h"
 #include "data/input_file.h"
+#include "data/kneser_ney.h"
+#include "data/ngram.h"
 #include "data/text.h"
+#include "lm/decoding/sampling.h"
 #include "lm/program/cli.h"
-#include "lm/program/job.h"
+#include "lm/program/figure_warnings.h"
+#include "lm/program/measurement.h"
 #include "lm/program/mpi_ranks.h"
+#include "lm/program/plot_page.h"
 #include "lm/program/recipes.h"
+#include "lm/program/sentence_report.h"
 #include "lm/program/settings.h"
 #include "lm/program/shell_command.h"
+#include "lm/program/signals.h"
+#include "lm/program/terminal.h"
+#include "lm/program/train_setup.h"
+#include "lm/program/training_log.h"
+#include "lm/tasks/skip_thought.h"
 #include "lm/training/checkpoint.h"
+#include "lm/training/memory.h"
+#include "tensor/available_memory.h"
 
 namespace rondo {
 namespace {
 
-void tell_metrics(Job& job, Watch& watch) { watch.observers.updated(job.trainer(), job.trainer().metrics()); }
-
-Figure evaluate_valid(Job& job, Watch& watch) {
-  return job.task().evaluate(watch.progress_of("evaluating valid", job.validation_size()));
+/// The model's `nats` on the validation text beside those of n-gram models, which are scored on the same
+/// symbols: all except the first.
+std::string beside_ngrams(double nats, LanguageModellingTask& task) {
+  constexpr int order = 5;
+  const Vocabulary& vocabulary = task.vocabulary();
+  const std::span<const int32_t> train = task.encoded(Split::train).ids,
+                                 valid = task.encoded(Split::valid).ids;
+  const NgramEntropy ngram = ngram_entropy(train, valid, vocabulary.size());
+  const auto line_end = vocabulary.line_end_id();
+  const NgramModel kneser_ney_model = kneser_ney(train, vocabulary.size(), line_end, order).model;
+  const std::vector<double> log_p = log_probabilities(kneser_ney_model, valid, line_end);
+  const double sum = std::accumulate(log_p.begin() + 1, log_p.end(), 0.0);
+  const auto bits = [](double it) { return it / std::numbers::ln2; };
+  return fmt::format(
+      "on valid: model {:.3f}, Kneser-Ney of order {} {:.3f}, bigram {:.3f}, unigram {:.3f} bits per symbol",
+      bits(nats), order, bits(-sum / static_cast<double>(log_p.size() - 1)), bits(ngram.bigram),
+      bits(ngram.unigram));
 }
 
-/// Tells an evaluation on the validation text, and what is wrong if the figure is worse than knowing nothing.
-void tell_validation(Job& job, Watch& watch, const RunFolder& run, const Figure& figure, bool best) {
-  watch.observers.validated(job.trainer(), figure, best);
-  if (const std::string warning = job.warning_of(figure, run); !warning.empty())
-    warn(watch.terminal, warning);
+/// What observes a training.
+struct Output {
+  Terminal& terminal;
+  TrainingLog& log;
+  const StopSignals& signals;
+  TrainingPage& page;
+  Observers observers{{&terminal, &log}};
+
+  /// Shows the progress of `what`, and throws Stopped after a signal.
+  std::function<void(int64_t)> progress_of(const std::string& what, int64_t items) {
+    return [this, show = terminal.progress_of(what, static_cast<size_t>(items))](int64_t done) {
+      signals.throw_if_received();
+      show(done);
+    };
+  }
+  ProgressOf progress() {
+    return [this](const std::string& what, int64_t items) { return progress_of(what, items); };
+  }
+};
+
+void report_metrics(const TaskTraining& training, Output& output) {
+  output.observers.updated(*training.trainer, training.trainer->metrics());
+}
+
+Scores evaluate_valid(const TaskTraining& training, Output& output) {
+  return training.objective->evaluate(
+      output.progress_of("evaluating valid", training.task.validation_size()));
+}
+
+/// A warning if a language model costs more than equal probabilities, which says why that may be; else empty.
+std::string warning_of_scores(const Recipe& recipe, const Scores& scores, const RunFolder& run) {
+  const LanguageModellingTask* task = recipe.language_modelling();
+  if (!task) return "";
+  const double nats = scores.at("nats");
+  const int64_t size = task->vocabulary().size();
+  return warning_of_cost(nats, size,
+                         reason_of_cost(nats, size, task->validation_reading(),
+                                        command_with({"eval", run.path.string(), "--split", "valid"})));
+}
+
+/// Reports an evaluation on the validation text, and what is wrong if it is worse than knowing nothing.
+void report_validation(const TaskTraining& training, Output& output, const Setup& setup, const Scores& scores,
+                       bool best) {
+  output.observers.validated(*training.trainer, scores, best);
+  const std::string warning = warning_of_scores(setup.config.recipe, scores, setup.run);
+  if (!warning.empty()) warn(output.terminal, warning);
 }
 
 /// Evaluates the weights, or their average once averaging has started, and saves them if they are the best so
 /// far. If a signal ends it, the training is unchanged.
-void evaluate_and_keep(Job& job, Watch& watch, const RunFolder& run) {
-  Trainer& trainer = job.trainer();
+void evaluate_and_save_best(const TaskTraining& training, Output& output, const Setup& setup) {
+  Trainer& trainer = *training.trainer;
   const bool averaged = trainer.averages();
   const auto evaluated = trainer.evaluated_weights();
-  const Figure figure = evaluate_valid(job, watch);
-  const bool best = trainer.validated(figure);
-  if (best) job.keep_best(run);
-  tell_validation(job, watch, run, figure, best);
+  const Scores scores = evaluate_valid(training, output);
+  const bool best = trainer.validated(scores);
+  if (best) save_model(setup.run.model(), *training.model);
+  report_validation(training, output, setup, scores, best);
   if (trainer.averages() && !averaged)
-    watch.terminal.line(
+    output.terminal.line(
         "validation no longer falls: from now on the average of the weights is evaluated and kept");
 }
 
 /// A training that ends before its first evaluation leaves a model to use, too: the weights as they are.
 /// Returns whether it is that model.
-bool keep_unevaluated(Job& job, const RunFolder& run) {
-  Trainer& trainer = job.trainer();
+bool save_unevaluated(const TaskTraining& training, const RunFolder& run) {
+  Trainer& trainer = *training.trainer;
   if (trainer.has_best() || trainer.step_count() == 0) return false;
   const auto evaluated = trainer.evaluated_weights();
-  save_model(run.model(), job.model());
+  save_model(run.model(), *training.model);
   return true;
 }
 
 /// At the end of its time, after the state is saved: evaluates the weights as they are and keeps them if they
 /// are the best. A resumed run makes the same updates as if it had not been stopped; its evaluations then
 /// compare with the best of the saved state, not with this one.
-void keep_at_the_limit(Job& job, Watch& watch, const RunFolder& run) {
-  Trainer& trainer = job.trainer();
+void evaluate_at_time_limit(const TaskTraining& training, Output& output, const Setup& setup) {
+  Trainer& trainer = *training.trainer;
   if (trainer.is_validated() || trainer.step_count() == 0) return;
   const auto evaluated = trainer.evaluated_weights();
-  const Figure figure = evaluate_valid(job, watch);
-  const bool best = trainer.would_be_best(figure);
-  if (best) job.keep_best(run);
-  tell_validation(job, watch, run, figure, best);
+  const Scores scores = evaluate_valid(training, output);
+  const bool best = trainer.would_be_best(scores);
+  if (best) save_model(setup.run.model(), *training.model);
+  report_validation(training, output, setup, scores, best);
 }
 
 /// Evaluates the trained model that a training begins with: the result must be better.
-void evaluate_base(Job& job, Watch& watch) {
-  const Figure figure = evaluate_valid(job, watch);
-  job.trainer().set_figure_to_beat(figure);
-  watch.observers.began_with(figure);
+void evaluate_base(const TaskTraining& training, Output& output) {
+  const Scores scores = evaluate_valid(training, output);
+  training.trainer->set_baseline(scores);
+  output.observers.began_with(scores);
+}
+
+/// Completes the best model of a finished training, measures it on each text, and records what it found.
+/// Returns the scores on the validation text. A signal that ends it leaves nothing half done.
+Scores measure_best(const TaskTraining& training, Output& output, const Setup& setup,
+                    const Compute& compute) {
+  const RunFolder& run = setup.run;
+  load_model(run.model(), *training.model);
+  const std::string completed = training.task.complete(*training.objective, output.progress());
+  if (!completed.empty()) {
+    save_model(run.model(), *training.model);
+    output.terminal.line(completed);
+  }
+  std::optional<Scores> first;
+  for (const std::string& split : training.task.measured_splits())
+    for (const Scores& scores : training.task.final_scores(*training.model, split, output.progress())) {
+      output.observers.measured(split, scores);
+      append_evaluation(run, {{"split", split}}, scores, training.task, *training.model, compute,
+                        setup.config.made_by.sha256);
+      if (!scores.warning.empty()) warn(output.terminal, scores.warning);
+      if (!first) first = scores;
+    }
+  return first.value();
 }
 
 /// The training loop. After a signal it saves and throws Stopped. Returns whether the training is at its end,
 /// not only its `max_minutes`.
-bool run_training(Job& job, Watch& watch, const RunOptions& options, const RunFolder& run,
+bool run_training(const TaskTraining& training, Output& output, const Setup& setup,
                   const std::optional<double>& max_minutes) {
-  Trainer& trainer = job.trainer();
+  Trainer& trainer = *training.trainer;
+  const RunOptions& options = setup.config.recipe.run;
+  const RunFolder& run = setup.run;
   const auto begin = Clock::now();
   auto saved = begin;
   const auto save = [&] {
-    tell_metrics(job, watch);
-    trainer.save(run.state(), watch.log.sync());
+    report_metrics(training, output);
+    trainer.save(run.state(), output.log.sync());
     saved = Clock::now();
-    watch.page.update();
+    output.page.update();
   };
   const auto evaluate = [&] {
-    tell_metrics(job, watch);
-    evaluate_and_keep(job, watch, run);
+    report_metrics(training, output);
+    evaluate_and_save_best(training, output, setup);
   };
   const auto probe = [&](int64_t epochs) {
     if (options.probe_every == 0 || epochs % options.probe_every != 0) return;
     const auto evaluated = trainer.evaluated_weights();
-    watch.log.probed(trainer, epochs, job.probe(watch.progress_of("probing", ProbeOptions().sequences)));
+    const ProbeOptions how = training.task.probe_options();
+    output.log.probed(
+        trainer, epochs,
+        training.task.probe(*training.model, "train", how, output.progress_of("probing", how.sequences)));
   };
-  const auto measure_meanwhile = [&] {
-    const int64_t every = job.measures_every();
-    if (every == 0 || trainer.step_count() % every != 0) return;
+  const auto measure_sentences = [&] {
+    const auto* task = dynamic_cast<const SkipThoughtTask*>(&training.task);
+    if (!task || training.sentence_sets.empty() ||
+        trainer.step_count() % task->settings.train.sentences_every != 0)
+      return;
     const auto evaluated = trainer.evaluated_weights();
-    for (const auto& figure : job.measure_meanwhile()) watch.log.measured_meanwhile(trainer, figure);
+    auto& model = dynamic_cast<SkipThought&>(*training.model);
+    for (const SentenceSet& set : training.sentence_sets)
+      output.log.measured_meanwhile(trainer,
+                                    json_of(rondo::measure_sentences(model, task->vocabulary(), set)));
   };
   // Checked before each step, so that an evaluation ended by a signal is made first when the run is resumed.
   const auto evaluation_is_due = [&] {
@@ -117,17 +221,17 @@ bool run_training(Job& job, Watch& watch, const RunOptions& options, const RunFo
   const auto time_is_up = [&] {  // after one step at least
     return max_minutes && trainer.step_count() > first_step && seconds_since(begin) >= 60 * *max_minutes;
   };
-  if (max_minutes) watch.terminal.ends_after(60 * *max_minutes);
+  if (max_minutes) output.terminal.ends_after(60 * *max_minutes);
   try {
     if (trainer.step_count() == 0) probe(0);
-    for (; !trainer.done() && !time_is_up(); watch.signals.throw_if_received()) {
+    for (; !trainer.done() && !time_is_up(); output.signals.throw_if_received()) {
       if (evaluation_is_due()) {
         evaluate();
         save();
       } else if (trainer.next_batch()) {
         trainer.step();
-        measure_meanwhile();
-        if (watch.observers.is_due(trainer)) tell_metrics(job, watch);
+        measure_sentences();
+        if (output.observers.is_due(trainer)) report_metrics(training, output);
         if (save_is_due() && !evaluation_is_due()) save();
       } else {
         if (!trainer.is_validated()) evaluate();
@@ -144,7 +248,7 @@ bool run_training(Job& job, Watch& watch, const RunOptions& options, const RunFo
       return true;
     }
     save();
-    keep_at_the_limit(job, watch, run);
+    evaluate_at_time_limit(training, output, setup);
     return false;
   } catch (const Stopped&) {
     save();
@@ -153,64 +257,77 @@ bool run_training(Job& job, Watch& watch, const RunOptions& options, const RunFo
 }
 
 /// All that a training needs before it writes a file.
-struct Beginning {
+struct PreparedTraining {
   Setup setup;
   Provenance before = setup.config.made_by;
   Compute compute;
-  std::unique_ptr<Job> job;
+  std::optional<TaskTraining> training;
   int64_t log_position = 0;
 
-  Beginning(const TrainOptions& options, bool leads)
-      : setup(options, leads), compute(compute_of(options, setup)), job(make_job(options, setup)) {
+  PreparedTraining(const TrainOptions& options, bool leads)
+      : setup(options, leads), compute(compute_of(options, setup)) {
     const Recipe& recipe = setup.config.recipe;
-    check_known_vocabulary(setup, job->vocabularies());
-    check_known_files(setup, job->layout());
-    job->check_memory(compute.device);
-    job->begin(compute.device);
-    const Trainer& trainer = job->trainer();
-    log_position = load_begin(*job, setup);
-    check_input(recipe.trainer.steps > 0 || trainer.epoch() <= recipe.trainer.epochs + 1,
+    read_data(options, setup);
+    Task& task = setup.task();
+    check_known_files(setup, *task.make_layout(task.sizes()));
+    const auto seed = static_cast<std::uint64_t>(recipe.trainer.seed);
+    const TrainingMemory memory = measure_training_memory(
+        compute.device, recipe.trainer,
+        [&](Device meta) { return task.make_model(task.sizes(), seed, meta); },
+        [&](Module& model) { return task.make_objective(model, seed); });
+    if (const auto available = available_memory(compute.device))
+      check_training_fits(recipe.name, memory, *available);
+    std::unique_ptr<Module> model = task.make_model(task.sizes(), seed, compute.device);
+    std::unique_ptr<Objective> objective = task.make_objective(*model, seed);
+    auto trainer = std::make_unique<Trainer>(*objective, recipe.trainer);
+    training.emplace(TaskTraining{task, std::move(model), std::move(objective), std::move(trainer)});
+    if (const auto* skip_thought = dynamic_cast<const SkipThoughtTask*>(&task))
+      if (const auto& of_task = skip_thought->settings.train; of_task.sentences_every > 0)
+        training->sentence_sets = read_sentence_sets(of_task.sentence_sets);
+    log_position = load_begin(*training, setup);
+    const Trainer& begun = *training->trainer;
+    check_input(recipe.trainer.steps > 0 || begun.epoch() <= recipe.trainer.epochs + 1,
                 "--epochs {}: this run has trained {} epochs already; give that many or more",
-                recipe.trainer.epochs, trainer.epoch() - 1);
-    check_input(recipe.trainer.steps == 0 || trainer.step_count() <= recipe.trainer.steps,
+                recipe.trainer.epochs, begun.epoch() - 1);
+    check_input(recipe.trainer.steps == 0 || begun.step_count() <= recipe.trainer.steps,
                 "--steps {}: this run has trained {} steps already; give that many or more",
-                recipe.trainer.steps, trainer.step_count());
+                recipe.trainer.steps, begun.step_count());
   }
 };
 
-/// Of all that ranks must have in common.
-std::string shared_digest(const Beginning& it) {
+/// Returns a digest of all that ranks must have in common.
+std::string shared_digest(const PreparedTraining& it) {
   Recipe recipe = it.setup.config.recipe;
-  std::string all = write_toml(keys_of(recipe)) + digest_of(it.job->vocabularies());
-  for (const std::string& digest : digests_of(it.job->sha256_lines())) all += digest;
-  const std::vector<real> weights = it.job->model().values().to_vector();
+  std::string all = write_toml(keys_of(recipe)) + digest_of(it.setup.task().vocabularies());
+  for (const std::string& digest : digests_of(sha256_lines(it.setup.task().files()))) all += digest;
+  const std::vector<real> weights = it.training->model->values().to_vector();
   all += sha256_hex({reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(real)});
-  all += fmt::format(" {} {} {}", it.job->trainer().step_count(), name_of(it.compute.device),
+  all += fmt::format(" {} {} {}", it.training->trainer->step_count(), name_of(it.compute.device),
                      name_of(it.compute.precision));
   return sha256_hex(all);
 }
 
 /// On all ranks, or on none.
-std::unique_ptr<Beginning> begin(const TrainOptions& options, Ranks* ranks) {
-  std::unique_ptr<Beginning> it;
-  if (!ranks) return std::make_unique<Beginning>(options, true);
+std::unique_ptr<PreparedTraining> prepare(const TrainOptions& options, Ranks* ranks) {
+  std::unique_ptr<PreparedTraining> it;
+  if (!ranks) return std::make_unique<PreparedTraining>(options, true);
   std::string digest;
   prepare_together(*ranks, [&] {
-    it = std::make_unique<Beginning>(options, ranks->leads());
+    it = std::make_unique<PreparedTraining>(options, ranks->leads());
     const std::string why_not = it->compute.device == Device::cuda ? cuda::why_no_all_reduce() : "";
     check_input(why_not.empty(), "several ranks on GPUs: {}; or use --device cpu", why_not);
     digest = shared_digest(*it);
   });
   check_same_digest(*ranks, digest);
   it->compute.ranks = ranks->count();
-  prepare_together(*ranks, [&] { it->job->trainer().join(*ranks); });
+  prepare_together(*ranks, [&] { it->training->trainer->join(*ranks); });
   return it;
 }
 
 /// What ranks other than 0 do; they print nothing and write no file.
-int follow(Beginning& beginning) {
+int follow(PreparedTraining& prepared) {
   const StopSignals ignored;  // rank 0 stops the training
-  beginning.job->trainer().follow();
+  prepared.training->trainer->follow();
   return 0;
 }
 
@@ -244,13 +361,33 @@ std::string warning_of_rate(const TrainOptions& options, const Recipe& recipe) {
       name_of(now.kind), *now.learning_rate, name_of(before.kind), traits_of(now.kind).learning_rate);
 }
 
+/// Prints the report at the end: baselines, a sample, how to use the model. It is not stored.
+void conclude(const TaskTraining& training, const Scores& valid, const Recipe& recipe, Terminal& terminal,
+              const RunFolder& run) {
+  if (LanguageModellingTask* task = recipe.language_modelling()) {
+    terminal.line(fmt::format("best on valid: {}", figure_text(recipe, valid.at("nats"))));
+    if (recipe.report.ngrams) terminal.line(beside_ngrams(valid.at("nats"), *task));
+    if (recipe.report.sample > 0) {
+      terminal.line(fmt::format("a sample of {} symbols:", recipe.report.sample));
+      Sampler sampler(dynamic_cast<LanguageModel&>(*training.model), task->vocabulary(),
+                      {.seed = static_cast<uint64_t>(recipe.trainer.seed)});
+      for (int64_t i = 0; i < recipe.report.sample; ++i) fmt::print("{}", sampler.next());
+      fmt::print("\n");
+    }
+  }
+  const auto [command, purpose, input] = training.task.usage();
+  terminal.line(fmt::format("the run is {}; {}: {}{}", run.path.string(), purpose,
+                            command_with({command, run.path.string()}), input.empty() ? "" : " " + input));
+}
+
 /// The training, with all that is printed and written of it.
-int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) {
-  auto& [setup, before, compute, job, log_position] = beginning;
+int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prepared) {
+  auto& [setup, before, compute, prepared_training, log_position] = prepared;
+  TaskTraining& training = *prepared_training;
   const Recipe& recipe = setup.config.recipe;
   const Device device = compute.device;
-  Trainer& trainer = job->trainer();
-  write_setup(options, setup, compute, *job);
+  Trainer& trainer = *training.trainer;
+  write_setup(options, setup, compute);
   const RunFolder& run = setup.run;
   const auto command_to_resume = [&](const std::vector<std::string>& words) {
     return (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") + resume_command(run.path, words);
@@ -258,9 +395,9 @@ int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) 
   const std::string to_resume = command_to_resume(words_to_resume(options));
   const int64_t first_step = trainer.step_count();
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
-  if (begins_trained) save_model(run.model(), job->model());
+  if (begins_trained) save_model(run.model(), *training.model);
   Terminal terminal(recipe, options.quiet);
-  const double share = trainer.task().share_of_epoch();
+  const double share = trainer.objective().epoch_fraction();
   const bool is_within = recipe.run.eval_every == 0 && share > 0 && share < 1;  // what an evaluation sums up
   if (!trainer.is_validated() || is_within) terminal.resumed_at(trainer.step_count());
   TrainingLog log(recipe, run, log_position, trainer.step_count(), device);
@@ -270,26 +407,27 @@ int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) 
     terminal.line(
         fmt::format("{}: lacks lines that were there when the state was saved; it continues without them",
                     run.log().string()));
-  say_beginning(setup, before, compute, *job, terminal);
+  say_beginning(setup, before, compute, training, terminal);
   if (const std::string warning = warning_of_rate(options, recipe); !warning.empty()) warn(terminal, warning);
   TrainingPage page(run);
   page.update();
-  bool is_at_end = true;  // not only that of its time
+  bool is_at_end = true;        // not only that of its time
+  std::optional<Scores> valid;  // of the best model
   try {
     const StopSignals signals;
-    Watch watch{terminal, log, signals, page};
+    Output output{terminal, log, signals, page};
     try {
-      if (begins_trained) evaluate_base(*job, watch);
-      is_at_end = run_training(*job, watch, recipe.run, run, options.max_minutes);
+      if (begins_trained) evaluate_base(training, output);
+      is_at_end = run_training(training, output, setup, options.max_minutes);
       if (const std::string why = trainer.ended_by(); !why.empty())
         terminal.line(fmt::format("{}: the training ends", why));
-      if (file_is_there(run.model())) job->measure_best(watch, setup, compute);
+      if (file_is_there(run.model())) valid = measure_best(training, output, setup, compute);
       signals.throw_if_received();
       if (!is_at_end) log.stopped(trainer, false);
     } catch (const Stopped& stopped) {
       const std::string where =
           trainer.done() ? "before all was evaluated" : fmt::format("at step {}", trainer.step_count());
-      const bool unevaluated = keep_unevaluated(*job, run);
+      const bool unevaluated = save_unevaluated(training, run);
       log.stopped(trainer, unevaluated);
       log.sync();
       if (unevaluated)
@@ -318,7 +456,7 @@ int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) 
       sha256_hex(InputFile(base.model())) == sha256_hex(InputFile(run.model())))
     terminal.line(fmt::format("no evaluation was better than that of {}: the run has its weights, unchanged",
                               base.path.string()));
-  if (file_is_there(run.model())) job->conclude(terminal, run);
+  if (valid) conclude(training, *valid, recipe, terminal, run);
   if (!is_at_end)
     terminal.line(fmt::format("ended by --max-minutes {}, at step {}, in epoch {}; to go on: {}",
                               *options.max_minutes, trainer.step_count(), trainer.epoch(), to_resume));
@@ -333,11 +471,11 @@ int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) 
 
 int train(const TrainOptions& options) {
   const std::unique_ptr<Ranks> ranks = meet_ranks();
-  const std::unique_ptr<Beginning> beginning = begin(options, ranks.get());
-  if (!ranks) return lead(options, nullptr, *beginning);
+  const std::unique_ptr<PreparedTraining> prepared = prepare(options, ranks.get());
+  if (!ranks) return lead(options, nullptr, *prepared);
   try {
-    if (beginning->compute.device == Device::cuda) ranks->use_gpus();
-    return ranks->leads() ? lead(options, ranks.get(), *beginning) : follow(*beginning);
+    if (prepared->compute.device == Device::cuda) ranks->use_gpus();
+    return ranks->leads() ? lead(options, ranks.get(), *prepared) : follow(*prepared);
   } catch (...) {  // others may wait for this rank's part of a sum: all end at once
     const Failure failure = current_failure();
     std::fflush(stdout);

@@ -5,11 +5,13 @@
 
 #include "cuda/runtime.h"
 #include "data/input_file.h"
+#include "data/text.h"
+#include "lm/program/figure_warnings.h"
 #include "lm/program/finetune.h"
 #include "lm/program/initialization.h"
-#include "lm/program/job.h"
 #include "lm/program/json_lines.h"
 #include "lm/program/paths.h"
+#include "lm/program/progress.h"
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
 #include "lm/program/shell_command.h"
@@ -40,7 +42,7 @@ std::string place_text(const Trainer& trainer) {
     return fmt::format("resumed at step {}{}, epoch {}{}", trainer.step_count(),
                        by_steps ? fmt::format(" of {}", trainer.steps()) : "", trainer.epoch(),
                        by_steps ? "" : fmt::format(" of {}", trainer.epochs()));
-  if (!by_steps && trainer.epoch() > trainer.epochs() && trainer.task().share_of_epoch() > 0)
+  if (!by_steps && trainer.epoch() > trainer.epochs() && trainer.objective().epoch_fraction() > 0)
     return fmt::format("stopped at step {}, beyond epoch {}; --epochs N trains on", trainer.step_count(),
                        trainer.epochs());
   if (!trainer.ended_by().empty()) return fmt::format("finished already, at step {}", trainer.step_count());
@@ -116,14 +118,12 @@ bool has_vocabularies(const RunFolder& run, const Recipe& recipe) {
   return std::all_of(files.begin(), files.end(), file_is_there);
 }
 
-}  // namespace
-
+/// The run that has them: another run or, of a resumed one, itself. None if they are made from the text.
+/// InputError if they are missing.
 std::optional<RunFolder> run_with_vocabularies(const Setup& setup) {
   const Recipe& recipe = setup.config.recipe;
-  const bool are_known =
-      setup.keeps_vocabulary() || (setup.knows_text() && (tokenization_of(recipe).unit == Unit::pieces ||
-                                                          !recipe.data.vocabulary_file.empty()));
-  if (!are_known) return std::nullopt;
+  if (!setup.keeps_vocabulary() && !(setup.knows_text() && recipe.task->keeps_vocabulary()))
+    return std::nullopt;
   // A run that was killed before it wrote them has those that it was to begin with.
   for (const RunFolder& run : {setup.known_run(), setup.base()})
     if (!run.path.empty() && has_vocabularies(run, recipe)) return run;
@@ -132,11 +132,7 @@ std::optional<RunFolder> run_with_vocabularies(const Setup& setup) {
   return std::nullopt;
 }
 
-std::vector<Vocabulary> known_vocabularies(const Setup& setup) {
-  const std::optional<RunFolder> run = run_with_vocabularies(setup);
-  return run ? read_vocabularies(*run, read_config(*run)) : std::vector<Vocabulary>();
-}
-
+/// InputError unless the vocabularies are those of the resumed or finetuned run.
 void check_known_vocabulary(const Setup& setup, const VocabularyFiles& vocabularies) {
   if (!setup.knows_text()) return;
   const RunFolder known = setup.known_run();
@@ -149,6 +145,45 @@ void check_known_vocabulary(const Setup& setup, const VocabularyFiles& vocabular
   check_vocabularies(known, setup.config.made_by, found);
 }
 
+/// Records the digests of files that settings name beside the data. InputError if they are not those of the
+/// resumed run.
+void record_named_files(Setup& setup) {
+  const bool is_trained = setup.has_base() || (setup.resumes && file_is_there(setup.run.state()));
+  for (const NamedFile& it : setup.task().named_files()) {
+    if (it.path->empty() || it.key.empty() || (it.begins && is_trained)) continue;
+    std::string& recorded = setup.config.made_by.digest_of_named(it.key);
+    check_input(file_is_there(*it.path), "{}: this file, which the recipe names, is not there: restore it",
+                printable(*it.path));
+    const std::string sha256 = sha256_hex(InputFile(*it.path));
+    check_input(!setup.resumes || recorded.empty() || sha256 == recorded,
+                "{}: has changed since this run was made: restore it", printable(*it.path));
+    recorded = sha256;
+  }
+}
+
+}  // namespace
+
+void read_data(const TrainOptions& options, Setup& setup) {
+  Task& task = setup.task();
+  const bool is_given = setup.place_data(options.data, task.reads_current_folder());
+  try {
+    task.open({.path = setup.config.made_by.data,
+               .pipes = is_given ? Pipes::accepted : Pipes::refused,
+               .progress = options.quiet ? ReadingProgress() : reading_progress(stdout)});
+  } catch (const NotUtf8& error) {
+    const bool has_unit = setup.knows_text() || setup.keeps_vocabulary();  // of another run
+    throw InputError(fmt::format("{}{}", error.what(), has_unit ? "" : ", or --set data.unit=bytes"));
+  }
+  setup.check_same_data(sha256_lines(task.files()));
+  if (const std::optional<RunFolder> run = run_with_vocabularies(setup))
+    read_vocabularies(*run, read_config(*run), task);
+  else
+    task.make_vocabularies();
+  record_named_files(setup);
+  task.prepare();
+  check_known_vocabulary(setup, task.vocabularies());
+}
+
 void check_known_files(const Setup& setup, const Module& layout) {
   const auto left = [&](const std::filesystem::path& file) { return setup.resumes && file_is_there(file); };
   const RunFolder& run = setup.run;
@@ -158,12 +193,12 @@ void check_known_files(const Setup& setup, const Module& layout) {
     check_model_layout(setup.base().model(), layout);
 }
 
-int64_t load_begin(Job& job, const Setup& setup) {
+int64_t load_begin(TaskTraining& training, const Setup& setup) {
   const RunFolder& run = setup.run;
   const auto left = [&](const std::filesystem::path& file) {  // by the resumed run
     return setup.resumes && file_is_there(file);
   };
-  Trainer& trainer = job.trainer();
+  Trainer& trainer = *training.trainer;
   int64_t log_position = 0;
   if (left(run.state())) {
     log_position = trainer.load(run.state());
@@ -184,23 +219,33 @@ int64_t load_begin(Job& job, const Setup& setup) {
                 "--out",
                 run.state().string());
     if (setup.has_base())
-      load_model(left(run.model()) ? run.model() : setup.base().model(), job.model());
+      load_model(left(run.model()) ? run.model() : setup.base().model(), *training.model);
     else
-      job.set_initial_values();
+      training.notes = training.task.set_initial_values(*training.model);
   }
-  if (trainer.step_count() == 0) job.test_model();
+  if (trainer.step_count() == 0) training.task.check_gradients(*training.model);
   return log_position;
 }
 
-void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute, const Job& job) {
+namespace {
+
+/// Whether the vocabulary is not made from the training text, which may lack symbols of it and have others.
+bool has_foreign_vocabulary(const Setup& setup) {
+  const LanguageModellingTask* task = setup.config.recipe.language_modelling();
+  return setup.keeps_vocabulary() || (task && !task->settings.data.vocabulary_file.empty());
+}
+
+}  // namespace
+
+void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute) {
   auto& [recipe, made_by] = setup.config;
   if (!setup.resumes) {
     made_by.version = version();
     made_by.command = options.command;
-    made_by.sha256 = job.sha256_lines();
-    const std::vector<UnknownShare> shares = job.unknown_shares();
-    made_by.unknown_is_trained |= (setup.keeps_vocabulary() || !recipe.data.vocabulary_file.empty()) &&
-                                  !shares.empty() && shares.front().unknowns > 0;
+    made_by.sha256 = sha256_lines(setup.task().files());
+    const std::vector<UnknownShare> shares = setup.task().unknown_shares();
+    made_by.unknown_is_trained |=
+        has_foreign_vocabulary(setup) && !shares.empty() && shares.front().unknowns > 0;
     setup.run = make_run_folder(options.out, setup.finetunes() ? recipe.name + "-finetuned" : recipe.name);
     setup.lock.emplace(setup.run.path);
   }
@@ -208,35 +253,40 @@ void write_setup(const TrainOptions& options, Setup& setup, const Compute& compu
   made_by.precision = compute.precision;
   made_by.threads = compute.threads;
   made_by.ranks = compute.ranks;
-  const VocabularyFiles vocabularies = job.vocabularies();
+  const VocabularyFiles vocabularies = setup.task().vocabularies();
   made_by.vocabulary = digest_of(vocabularies);
   write_config(setup.run, setup.config);
   for (const auto& [name, content] : vocabularies) write_atomically(setup.run.path / name, content);
 }
 
-void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute, Job& job,
-                   Terminal& terminal) {
+void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
+                   const TaskTraining& training, Terminal& terminal) {
   const auto& [recipe, made_by] = setup.config;
-  for (const std::string& note : job.notes()) terminal.line(note);
-  for (const UnknownShare& share : job.unknown_shares()) {
+  const Task& task = training.task;
+  for (const std::string& note : task.notes()) terminal.line(note);
+  for (const std::string& note : training.notes) terminal.line(note);
+  for (const UnknownShare& share : task.unknown_shares()) {
     const std::string warning = warning_of_unknowns(share);
     if (!warning.empty())
       warn(terminal, warning);
-    else if (setup.keeps_vocabulary() || !recipe.data.vocabulary_file.empty())
+    else if (has_foreign_vocabulary(setup))
       terminal.line(share_text(share));
   }
-  for (const std::string& warning : job.warnings()) warn(terminal, warning);
+  if (const LanguageModellingTask* it = recipe.language_modelling())
+    if (const std::string warning = warning_of_same_texts(it->texts()); !warning.empty())
+      warn(terminal, warning);
   const bool on_gpu = compute.device == Device::cuda;
   const std::string where = device_text(compute.device, compute.threads, compute.ranks,
                                         on_gpu ? cuda::description() : std::string());
   terminal.line(fmt::format("{}: {} parameters, {}, {}, {}{}; the run is {}", recipe.name,
-                            job.model().parameter_count(), job.size_text(), where, name_of(compute.precision),
+                            training.model->parameter_count(), task.size_text(), where,
+                            name_of(compute.precision),
                             on_gpu ? "" : " by " + kernels_text(compute.precision), setup.run.path.string()));
   if (compute.device == Device::cpu && compute.threads > processors())
     terminal.line(fmt::format("{} on {}: more threads than processors gain nothing",
                               counted_text(compute.threads, "threads"),
                               counted_text(processors(), "processors")));
-  if (setup.resumes) terminal.line(place_text(job.trainer()));
+  if (setup.resumes) terminal.line(place_text(*training.trainer));
   const std::string then = computed_with(before), now = computed_with(made_by);
   if (setup.resumes && then != now)
     terminal.line(fmt::format("this run was computed with {} and continues with {}: {} may differ", then, now,
@@ -247,7 +297,7 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
         recipe.trainer.steps > 0
             ? fmt::format(", and ends after {} (train.steps)", counted_text(recipe.trainer.steps, "steps"))
             : ""));
-  if (recipe.trainer.averaging == Averaging::always && job.trainer().step_count() == 0)
+  if (recipe.trainer.averaging == Averaging::always && training.trainer->step_count() == 0)
     terminal.line("the average of the weights after each step, from the first on, is evaluated and kept");
 }
 

@@ -2,19 +2,19 @@
 // with all checks that can be made before memory is allocated and time is spent. Next: lm/program/train.cpp.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "data/files.h"
-#include "data/vocabulary.h"
 #include "lm/program/run_folder.h"
+#include "lm/program/sentence_sets.h"
 #include "lm/program/terminal.h"
 #include "lm/program/train.h"
+#include "lm/training/trainer.h"
 
 namespace rondo {
-
-class Job;  // lm/program/job.h
 
 /// A run before its training: where it is, and with which settings.
 struct Setup {
@@ -40,6 +40,8 @@ struct Setup {
   /// The run whose vocabulary this one must have.
   RunFolder known_run() const { return resumes ? run : base(); }
 
+  Task& task() const { return *config.recipe.task; }
+
   /// Records where the data is: at `given`, else where the resumed or finetuned run has recorded it, or in
   /// the current folder if `here_by_default`. Returns whether the user has named it for this training.
   bool place_data(const std::string& given, bool here_by_default);
@@ -54,30 +56,35 @@ struct Setup {
 /// with the same bits.
 Compute compute_of(const TrainOptions& options, const Setup& setup);
 
-/// The run that has them: another run or, of a resumed one, itself. None if they are made from the text.
-/// InputError if they are missing.
-std::optional<RunFolder> run_with_vocabularies(const Setup& setup);
-/// The vocabularies that are not made from the text: those of another run that are kept, and, of a resumed
-/// or finetuned run, those of data.vocabulary_file, which may have changed, and of pieces, which another
-/// version of sentencepiece might learn differently. Else none. InputErrors of read_vocabularies().
-std::vector<Vocabulary> known_vocabularies(const Setup& setup);
-
-/// InputError unless the vocabularies are those of the resumed or finetuned run.
-void check_known_vocabulary(const Setup& setup, const VocabularyFiles& vocabularies);
+/// Reads the data of the setup's task: texts, vocabularies, ids. The vocabularies are those of another run
+/// that are kept, or, of a resumed or finetuned run, those that the text alone does not give again; else they
+/// are made from the text. InputError for data that the recipe cannot train on, or if a resumed or finetuned
+/// run had other data.
+void read_data(const TrainOptions& options, Setup& setup);
 
 /// Before memory is allocated for a model: InputError unless the files that a training begins with fit the
 /// model, and the files that its end needs are undamaged.
 void check_known_files(const Setup& setup, const Module& layout);
 
+/// A task with its model, in training.
+struct TaskTraining {
+  Task& task;
+  std::unique_ptr<Module> model;
+  std::unique_ptr<Objective> objective;
+  std::unique_ptr<Trainer> trainer;
+  std::vector<std::string> notes{};          // for the user
+  std::vector<SentenceSet> sentence_sets{};  // on which vectors of sentences are measured while it trains
+};
+
 /// Loads the weights that a training starts or resumes from, or tests a new model (lm/tasks/self_test.h).
 /// Returns the position of the log at that time.
-int64_t load_begin(Job& job, const Setup& setup);
+int64_t load_begin(TaskTraining& training, const Setup& setup);
 
 /// Makes the folder of a new run, and writes its config.toml and vocabularies.
-void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute, const Job& job);
+void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute);
 
 /// Prints what a user should know before the first step; `before` is how a resumed run was computed so far.
-void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute, Job& job,
-                   Terminal& terminal);
+void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
+                   const TaskTraining& training, Terminal& terminal);
 
 }  // namespace rondo

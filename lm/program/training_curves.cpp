@@ -37,12 +37,12 @@ PublishedUnit unit_of(const Runs& runs, const std::optional<PublishedUnit>& aske
   std::set<PublishedUnit> usual;
   for (const auto& run : runs) {
     const Recipe& recipe = run->recipe();
-    check_input(!asked || asked == PublishedUnit::nats || has_perplexity(recipe.kind),
+    check_input(!asked || asked == PublishedUnit::nats || recipe.task->predicts_text(),
                 "--unit {}: {} is of the task {}, whose loss is in nats",
-                name_of(asked.value_or(PublishedUnit())), run->path, name_of(recipe.kind));
-    usual.insert(!has_perplexity(recipe.kind)                  ? PublishedUnit::nats
-                 : tokenization_of(recipe).unit == Unit::words ? PublishedUnit::perplexity
-                                                               : PublishedUnit::bits);
+                name_of(asked.value_or(PublishedUnit())), run->path, recipe.task_name);
+    usual.insert(!recipe.task->predicts_text()                     ? PublishedUnit::nats
+                 : recipe.task->tokenization().unit == Unit::words ? PublishedUnit::perplexity
+                                                                   : PublishedUnit::bits);
   }
   return asked.value_or(usual.size() == 1 ? *usual.begin() : PublishedUnit::nats);
 }
@@ -94,12 +94,13 @@ struct CurveDrawing {
     return {.title = title, .x = {.label = along, .from = 0}, .y = {.label = label}};
   }
 
-  /// Adds `value` of each line of steps: as logged, pale, and smoothed.
+  /// Adds `value` of each line of steps: as logged, pale, and smoothed, where they are `noisy`.
   template <class Value>
-  void add_steps(Plot& plot, std::size_t run, const std::string& label, Value value) const {
+  void add_steps(Plot& plot, std::size_t run, const std::string& label, Value value,
+                 bool noisy = true) const {
     std::vector<PlotPoint> points;
     for (const LoggedSteps& it : runs[run]->steps) points.push_back({x_of(it.when), value(it)});
-    const bool smooths = points.size() >= smoothed_from;
+    const bool smooths = noisy && points.size() >= smoothed_from;
     const PlotCurve raw{
         .label = label, .points = thinned(points), .dots = false, .colour = run, .width = training_width};
     plot.curves.push_back(raw);
@@ -110,9 +111,9 @@ struct CurveDrawing {
     plot.curves.back().points = thinned(smoothed(points));
   }
   template <class Value>
-  Plot of_steps(const std::string& title, const std::string& label, Value value) const {
+  Plot of_steps(const std::string& title, const std::string& label, Value value, bool noisy = true) const {
     Plot plot = empty_plot(title, label);
-    for (std::size_t i = 0; i < runs.size(); ++i) add_steps(plot, i, names[i], value);
+    for (std::size_t i = 0; i < runs.size(); ++i) add_steps(plot, i, names[i], value, noisy);
     return plot;
   }
   /// Adds `value` of each evaluation.
@@ -147,7 +148,7 @@ struct CurveDrawing {
   }
 
   Plot loss() const {
-    const auto has_symbols = [](const auto& run) { return has_perplexity(run->recipe().kind); };
+    const auto has_symbols = [](const auto& run) { return run->recipe().task->predicts_text(); };
     const std::string per = std::all_of(runs.begin(), runs.end(), has_symbols) ? " per symbol" : "";
     const bool is_perplexity = unit == PublishedUnit::perplexity;
     Plot plot = empty_plot("", is_perplexity ? "perplexity" : "loss (" + name_of(unit) + per + ")");
@@ -175,7 +176,7 @@ struct CurveDrawing {
   }
   void add_published(Plot& plot, std::size_t i) const {
     const RunRecord& run = *runs[i];
-    if (!has_perplexity(run.recipe().kind)) return;
+    if (!run.recipe().task->predicts_text()) return;
     for (const std::size_t kind : {valid_kind, test_kind}) {
       const double figure = run.published(kind);
       if (figure <= 0) continue;
@@ -197,21 +198,13 @@ struct CurveDrawing {
     return plot;
   }
   Plot learning_rate() const {
-    Plot plot = empty_plot("Learning rate", "learning rate");
+    const auto value = [](const LoggedSteps& it) { return it.learning_rate; };
+    Plot plot = of_steps("Learning rate", "learning rate", value, false);
     double low = HUGE_VAL, high = 0;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      PlotCurve curve{.label = names[i], .dots = runs[i]->steps.size() == 1, .colour = i};
-      for (const LoggedSteps& it : runs[i]->steps) {
-        curve.points.push_back({x_of(it.when), it.learning_rate});
-        low = std::fmin(low, it.learning_rate), high = std::fmax(high, it.learning_rate);
-      }
-      curve.points = thinned(curve.points);
-      plot.curves.push_back(std::move(curve));
-    }
-    if (low > 0 && high >= 20 * low)
-      plot.y.logarithmic = true;
-    else
-      plot.y.from = 0;
+    for (const PlotCurve& curve : plot.curves)
+      for (const PlotPoint& it : curve.points) low = std::fmin(low, it.y), high = std::fmax(high, it.y);
+    plot.y.logarithmic = low > 0 && high >= 20 * low;
+    if (!plot.y.logarithmic) plot.y.from = 0;
     return plot;
   }
   Plot gradient_norm() const {
@@ -247,7 +240,8 @@ std::vector<std::string> names_of_runs(const std::vector<std::string>& paths) {
 std::vector<std::pair<std::string, Plot>> curves_of(const Runs& runs, const CurveOptions& options) {
   const CurveDrawing drawing(runs, options);
   std::vector<std::pair<std::string, Plot>> plots{{"loss", drawing.loss()}};
-  for (const auto& [key, name] : task_scores) plots.emplace_back(key, drawing.score(key, name));
+  for (const ScoreStyle& it : styles_of(runs))
+    if (!it.is_of_loss()) plots.emplace_back(it.key, drawing.score(it.key, it.name));
   plots.emplace_back("learning_rate", drawing.learning_rate());
   plots.emplace_back("gradient_norm", drawing.gradient_norm());
   plots.emplace_back("speed", drawing.speed());
@@ -258,7 +252,9 @@ std::vector<std::pair<std::string, Plot>> curves_of(const Runs& runs, const Curv
 std::vector<std::pair<std::string, std::string>> csv_of(const Runs& runs) {
   std::string training = "run,step,epochs,seconds,nats,learning_rate,gradient_norm,per_second\n",
               validation = "run,step,epochs,seconds,nats,best";
-  for (const auto& [key, name] : task_scores) validation += "," + key;
+  std::vector<ScoreStyle> styles = styles_of(runs);
+  std::erase_if(styles, [](const ScoreStyle& it) { return it.is_of_loss(); });
+  for (const ScoreStyle& it : styles) validation += "," + it.key;
   validation += '\n';
   const auto line = [](const RunRecord& run, const LoggedMoment& when, const std::vector<double>& numbers) {
     std::string text = fmt::format("{},{}", csv_field(run.path), when.step);
@@ -271,7 +267,7 @@ std::vector<std::pair<std::string, std::string>> csv_of(const Runs& runs) {
           line(*run, when, {when.epochs, when.seconds, nats, learning_rate, gradient_norm, per_second});
     for (const auto& [when, epoch, scores, best] : run->evaluations) {
       std::vector<double> numbers{when.epochs, when.seconds, score_in(scores, "nats"), best ? 1.0 : 0.0};
-      for (const auto& [key, name] : task_scores) numbers.push_back(score_in(scores, key));
+      for (const ScoreStyle& it : styles) numbers.push_back(score_in(scores, it.key));
       validation += line(*run, when, numbers);
     }
   }

@@ -17,7 +17,7 @@ namespace {
 
 /// With the fraction of the present one.
 double epochs_trained(const Trainer& trainer) {
-  return static_cast<double>(trainer.epoch() - 1) + trainer.task().share_of_epoch();
+  return static_cast<double>(trainer.epoch() - 1) + trainer.objective().epoch_fraction();
 }
 
 }  // namespace
@@ -47,18 +47,18 @@ void TrainingLog::updated(const Trainer& trainer, const StepMetrics& metrics) {
                    {"nats", window_.loss()},
                    {"learning_rate", trainer.learning_rate()},
                    {"gradient_norm", metrics.gradient_norm},
-                   {trainer.task().scored_items() + "_per_second", window_.symbols_per_second()}});
+                   {trainer.objective().scored_items() + "_per_second", window_.symbols_per_second()}});
   window_ = {};
 }
 
-void TrainingLog::validated(const Trainer& trainer, const Figure& figure, bool best) {
+void TrainingLog::validated(const Trainer& trainer, const Scores& scores, bool best) {
   evaluation(Moment{trainer.step_count(), trainer.epoch(), epochs_trained(trainer), trainer.seconds(),
                     trainer.learning_rate()},
-             "valid", figure, best);
+             "valid", scores, best);
 }
-void TrainingLog::began_with(const Figure& figure) { evaluation(Moment{}, "valid", figure, true); }
-void TrainingLog::measured(const std::string& split, const Figure& figure) {
-  evaluation({}, split, figure, true);
+void TrainingLog::began_with(const Scores& scores) { evaluation(Moment{}, "valid", scores, true); }
+void TrainingLog::measured(const std::string& split, const Scores& scores) {
+  evaluation({}, split, scores, true);
 }
 
 void TrainingLog::probed(const Trainer& trainer, int64_t epochs, const Probed& what) {
@@ -74,7 +74,7 @@ void TrainingLog::measured_meanwhile(const Trainer& trainer, const Json& figure)
 }
 
 void TrainingLog::evaluation(const std::optional<Moment>& when, const std::string& split,
-                             const Figure& figure, bool best) {
+                             const Scores& scores, bool best) {
   Json entry;
   if (when)
     entry = {{"step", when->step},
@@ -83,18 +83,11 @@ void TrainingLog::evaluation(const std::optional<Moment>& when, const std::strin
              {"training_seconds", when->seconds}};
   if (when && when->step > 0) entry["learning_rate"] = when->learning_rate;
   entry["split"] = split;
-  const auto add = [&](const std::string& name, double value) {
-    entry[name] = value;
-    if (name != "nats" || !has_perplexity(recipe_.kind)) return;
-    entry["bits"] = value / std::numbers::ln2;
-    entry["perplexity"] = std::exp(value);
-  };
-  add(figure.name, figure.value);
-  for (const auto& [name, value] : figure.beside) add(name, value);
-  entry[figure.counted] = figure.count;
-  entry.update({{"read", figure.read},
+  for (const auto& [name, value] : scores.metrics) entry[name] = value;
+  entry[scores.unit] = scores.count;
+  entry.update({{"read", scores.read},
                 {"best", best},
-                {"seconds", figure.seconds},
+                {"seconds", scores.seconds},
                 {"peak_bytes", memory_statistics(device_).peak_bytes}});
   append("evaluation", entry);
   window_ = {};

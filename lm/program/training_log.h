@@ -29,14 +29,14 @@ class TrainingLog : public Observer {
     return trainer.step_count() % recipe_.run.log_every == 0;
   }
   void updated(const Trainer& trainer, const StepMetrics& metrics) override;
-  void validated(const Trainer& trainer, const Figure& figure, bool best) override;
-  void began_with(const Figure& figure) override;
-  void measured(const std::string& split, const Figure& figure) override;
+  void validated(const Trainer& trainer, const Scores& scores, bool best) override;
+  void began_with(const Scores& scores) override;
+  void measured(const std::string& split, const Scores& scores) override;
 
   /// A look into the model after some epochs, 0 before the first one.
   void probed(const Trainer& trainer, int64_t epochs, const Probed& what);
 
-  /// What a job measures besides (Job::measure_meanwhile()).
+  /// A measurement beside the validation, such as that of sentence vectors.
   void measured_meanwhile(const Trainer& trainer, const nlohmann::ordered_json& figure);
 
   /// The training has been stopped before its end. `unevaluated`: the model that is kept is that of this
@@ -51,7 +51,7 @@ class TrainingLog : public Observer {
     int64_t step = 0, epoch = 0;
     double epochs_trained = 0, seconds = 0, learning_rate = 0;
   };
-  void evaluation(const std::optional<Moment>& when, const std::string& split, const Figure& figure,
+  void evaluation(const std::optional<Moment>& when, const std::string& split, const Scores& scores,
                   bool best);
 
   /// Writes an entry, after the kind of event and the time.

@@ -1,11 +1,18 @@
 // Language modelling as a task.
 #include "lm/tasks/language_modelling.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <numeric>
 
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
+#include "data/text.h"
+#include "lm/tasks/assumed_data.h"
+#include "lm/training/checkpoint.h"
+#include "lm/training/word_vectors.h"
+#include "nn/cells/catalogue.h"
 #include "nn/regularization.h"
 #include "tensor/kernels.h"
 #include "tensor/one_device.h"
@@ -49,10 +56,6 @@ std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<Stat
       named.emplace_back(fmt::format("state.{}.{}", layer, name), value.value());
   }
   return named;
-}
-
-Figure figure_of(const Evaluation& it, const Reading& reading) {
-  return {.value = it.nats(), .count = it.symbols, .read = reading.text(), .seconds = it.seconds};
 }
 
 Keys keys_of(EvaluatedAs& evaluated_as) {
@@ -278,21 +281,23 @@ Variable LanguageModelling::penalized(Variable loss, const LanguageModel::Output
   return loss;
 }
 
-double LanguageModelling::share_of_epoch() const {
+double LanguageModelling::epoch_fraction() const {
   return static_cast<double>(batches_.position()) / static_cast<double>(batches_.length());
 }
 
 std::string LanguageModelling::remedy_for_memory() const {
-  return fmt::format("make model.hidden, model.embedding or {}", options_.batches.batching == Batching::lines
-                                                                     ? "the longest lines of the text shorter"
-                                                                     : "train.length smaller");
+  const std::string shorter = options_.batches.batching == Batching::lines
+                                  ? "the longest lines of the text shorter"
+                                  : "train.length smaller";
+  return fmt::format("{}make model.hidden, model.embedding or {}",
+                     options_.micro_batch > 1 ? "set a smaller train.micro_batch, or " : "", shorter);
 }
 
-Figure LanguageModelling::evaluate(const std::function<void(int64_t)>& progress) {
+Scores LanguageModelling::evaluate(const std::function<void(int64_t)>& progress) {
   check(!valid_ids_.empty(), "[language modelling] no validation text was given");
-  last_evaluation_ = evaluate_ids(
-      model_, valid_ids_, validation_, unknown_id_, progress ? progress : [](int64_t) {});
-  return figure_of(*last_evaluation_, validation_);
+  return scores_of(evaluate_ids(
+                       model_, valid_ids_, validation_, unknown_id_, progress ? progress : [](int64_t) {}),
+                   validation_.text());
 }
 
 int64_t LanguageModelling::estimate_statistics(const std::function<void(int64_t)>& progress) {
@@ -352,6 +357,294 @@ void LanguageModelling::load(const StateReader& from) {
   for (State& state : states_) state.steps = steps;
   from.read("position", position, 0, batches_.length());
   batches_.seek(epoch_, position);
+}
+
+// --- The task ---
+
+LanguageModelOptions model_options(const LanguageModellingSettings& settings) {
+  LanguageModelOptions options = layer_by_layer(settings.model);
+  options.max_time_steps = settings.train.batches.chunks.length;
+  return options;
+}
+
+Sections LanguageModellingTask::sections() {
+  return {.data = joined({keys_of(settings.data), keys_of(settings.train.batches.batching),
+                          keys_of(settings.train.evaluated_as)}),
+          .model = joined({keys_of(settings.model),
+                           {{"embedding_file", &settings.embedding_file, any_text(), "",
+                             "word vectors that the embedding begins with, in the text format of word2vec or "
+                             "GloVe; empty: none"}}}),
+          .train = keys_of(settings.train),
+          .others = joined(
+              {section("dynamic", keys_of(settings.dynamic)), section("cache", keys_of(settings.cache))})};
+}
+
+namespace {
+
+void check_model(const LanguageModelOptions& model, const std::string& where) {
+  const std::int64_t widths = std::ssize(model.hidden);
+  check_input(widths == 1 || widths == model.layers,
+              "{}: model.hidden has {} widths for {} layers: give one for each, or one for all", where,
+              widths, model.layers);
+  const LanguageModelOptions defaults;
+  check_input(model.minor_input == defaults.minor_input || model.major_ratio != defaults.major_ratio,
+              "{}: model.minor_input = \"{}\", but there is no minor cell: set model.major_ratio, as in 0.9",
+              where, name_of(model.minor_input));
+  check_input(
+      model.output_activation == defaults.output_activation || !model.output_layers.empty(),
+      "{}: model.output_activation = \"{}\", but there is no layer to have it: set model.output_layers, as "
+      "in [650]",
+      where, name_of(model.output_activation));
+  const double rates[] = {model.dropout, model.input_dropout.value_or(0), model.hidden_dropout.value_or(0),
+                          model.output_dropout.value_or(0), model.latent_dropout};
+  check_input(!model.variational ||
+                  std::any_of(std::begin(rates), std::end(rates), [](double rate) { return rate > 0; }),
+              "{}: model.variational = true says how model.dropout drops, which is 0, as are those for its "
+              "parts: set one, or leave this out",
+              where);
+  const auto is_default = [](const InitialValues& it) { return it.kind == InitialValues::Kind::pytorch; };
+  check_input(
+      model.init_all == 0 ||
+          (is_default(model.input_init) && is_default(model.recurrent_init) && is_default(model.output_init)),
+      "{}: model.init_all = {} sets every parameter: leave out model.input_init, model.recurrent_init and "
+      "model.output_init, or set model.init_all = 0",
+      where, model.init_all);
+}
+
+}  // namespace
+
+void LanguageModellingTask::check(const std::string& where) const {
+  const TextOptions& data = settings.data;
+  const LanguageModellingOptions& train = settings.train;
+  check_section(where, "data", data.tokenization);
+  check_section(where, "data", data.limits);
+  check_input(
+      data.tokenization.unit != Unit::pieces || data.vocabulary == VocabularyFrom::train,
+      "{}: data.vocabulary = \"all\": pieces are learnt from train.txt alone, and can write any text: set "
+      "data.vocabulary = \"train\"",
+      where);
+  check_model(settings.model, where);
+  const bool in_parts = train.micro_batch > 0;
+  check_rows_at_once(where, traits_of(settings.model.cell).looks_across_rows,
+                     in_parts ? "train.micro_batch" : "train.batch",
+                     in_parts ? train.micro_batch : train.batches.batch);
+  check_section(where, "train", train);
+  check_input(settings.embedding_file.empty() || settings.model.embedding > 0,
+              "{}: model.embedding_file is for an embedding, and model.embedding = 0 has none", where);
+  check_input(settings.embedding_file.empty() || data.tokenization.unit == Unit::words,
+              "{}: model.embedding_file has vectors of words, and data.unit = \"{}\": leave it out", where,
+              name_of(data.tokenization.unit));
+  const VocabularyLimits &limits = data.limits, unlimited;
+  check_input(
+      data.vocabulary_file.empty() ||
+          (data.vocabulary == VocabularyFrom::train && limits.min_count == unlimited.min_count &&
+           limits.max_size == unlimited.max_size && limits.reserve_unknown == unlimited.reserve_unknown),
+      "{}: data.vocabulary_file is the whole vocabulary: leave data.vocabulary, data.min_count, "
+      "data.max_size and data.unknown at their defaults",
+      where);
+  check_input(
+      data.vocabulary_file.empty() || settings.model.output != OutputKind::adaptive,
+      "{}: model.output = \"adaptive\" orders the vocabulary by frequency, and data.vocabulary_file has "
+      "an order of its own: leave one out",
+      where);
+  check_section(where, "", model_options(settings));
+}
+
+std::string LanguageModellingTask::preferred_reading() const {
+  LanguageModellingOptions train = settings.train;
+  train.final_streams = 1;
+  constexpr std::int32_t any_id = 0;
+  return rondo::final_reading(train, any_id, settings.model.trained_initial_states).text();
+}
+
+std::string LanguageModellingTask::model_text() const {
+  const LanguageModelOptions &it = settings.model, defaults;
+  std::string text = it.hidden.size() == 1 ? fmt::format("{} x {} {}", it.layers, it.hidden.front(), it.cell)
+                                           : fmt::format("{} {}", fmt::join(it.hidden, " + "), it.cell);
+  if (it.major_ratio != defaults.major_ratio)
+    text += fmt::format(", of which major {}", fmt::join(it.major_ratio, ", "));
+  if (!it.output_layers.empty())
+    text += fmt::format(", then {} {}", fmt::join(it.output_layers, " + "),
+                        it.output_activation == OutputActivation::tanh ? "tanh" : "linear");
+  if (it.experts > 1) text += fmt::format(", a mixture of {} softmaxes", it.experts);
+  if (it.output == OutputKind::adaptive) text += ", an adaptive softmax";
+  return text;
+}
+
+void LanguageModellingTask::open(const DataSource& source) {
+  texts_ = open_text(settings.data, source.path, source.pipes, source.progress);
+}
+
+std::vector<NamedFile> LanguageModellingTask::named_files() {
+  return {{"embedding_file", &settings.embedding_file, true},
+          {"", &settings.data.vocabulary_file}};  // its symbols are recorded: they are the vocabulary
+}
+
+void LanguageModellingTask::open_other(const std::string& path, const DataSource& source) {
+  texts_.test = open_other_text(settings.data, path, source.progress);
+  texts_.files = {{path, texts_.test->sha256}};
+  texts_.notes = texts_.test->notes;
+}
+
+void LanguageModellingTask::make_vocabularies() {
+  const bool by_frequency = settings.model.output == OutputKind::adaptive;
+  vocabulary_ = vocabulary_of(settings.data, texts_,
+                              by_frequency ? SymbolOrder::frequency : SymbolOrder::first_occurrence);
+}
+
+std::vector<std::string> LanguageModellingTask::vocabulary_names() const {
+  return names_of_files("vocab.txt", tokenization());
+}
+
+void LanguageModellingTask::set_vocabularies(const VocabularyFiles& files, const std::string& folder) {
+  vocabulary_ = vocabulary_among(files, "vocab.txt", folder, tokenization());
+}
+
+const EncodedText& LanguageModellingTask::encoded(Split split) {
+  if (!encoded_.contains(split)) {
+    const Text& text = texts_.at(split);
+    EncodedText encoded = encode_text(text, *vocabulary_, ids_folder());
+    check_input(encoded.ids.size() >= 2, "{}: only {}; 2 or more are needed, the first being context",
+                text.name, counted_text(std::ssize(encoded.ids), "symbols"));
+    encoded_.emplace(split, std::move(encoded));
+  }
+  return encoded_.at(split);
+}
+
+void LanguageModellingTask::prepare() {
+  check_input(vocabulary_->types() >= 2, "{}: one symbol only, nothing to predict", texts_.train.name);
+  encoded(Split::train);
+  check_streams(validation_reading(), std::ssize(encoded(Split::valid).ids));
+  check_streams(final_reading(), std::ssize(encoded(Split::valid).ids));
+  if (texts_.test) check_streams(final_reading(), std::ssize(encoded(Split::test).ids));
+}
+
+std::vector<std::string> LanguageModellingTask::notes() const {
+  std::vector<std::string> notes = texts_.notes;
+  for (const auto& [split, it] : encoded_)
+    if (const Text& text = texts_.at(split); text.source)
+      notes.push_back(fmt::format("{}: not held in memory (data.memory); its ids are in {}", text.name,
+                                  ids_path(text, *vocabulary_, ids_folder()).string()));
+  return notes;
+}
+
+std::vector<UnknownShare> LanguageModellingTask::unknown_shares() const {
+  std::vector<UnknownShare> shares;
+  for (const auto& [split, it] : encoded_)
+    shares.push_back({texts_.at(split).name, it.counts.unknowns, std::ssize(it.ids)});
+  return shares;
+}
+
+void LanguageModellingTask::assume(const std::vector<std::int64_t>& sizes) {
+  // Lines of train.length symbols, or a text for streams or crops: enough for a batch, and for an evaluation.
+  const LanguageModellingOptions& train = settings.train;
+  constexpr std::int32_t end = 0;  // of a line
+  const std::int64_t length = longest_chunk(train.batches.chunks);
+  const double count = static_cast<double>(train.batches.batch + 2) * static_cast<double>(length) +
+                       2 * static_cast<double>(std::max(train.eval_streams, rows_at_once));
+  std::vector<std::int32_t> ids = some_ids(count, sizes.at(0));
+  if (train.batches.batching == Batching::lines)
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      ids[i] = (static_cast<std::int64_t>(i) + 1) % length == 0 ? end : std::max(ids[i], end + 1);
+  vocabulary_ = some_vocabulary();
+  for (const Split split : {Split::train, Split::valid}) encoded_[split].ids = TextIds(ids);
+}
+
+std::string LanguageModellingTask::size_text() const {
+  return fmt::format("{}, {}", counted_text(std::ssize(encoded_.at(Split::train).ids), "symbols"),
+                     vocabulary_text(vocabulary_->size()));
+}
+
+std::unique_ptr<Module> LanguageModellingTask::make_model(const std::vector<std::int64_t>& sizes,
+                                                          std::uint64_t seed, Device device) const {
+  return std::make_unique<LanguageModel>(model_options(settings), sizes.at(0), seed, device);
+}
+
+std::vector<std::string> LanguageModellingTask::set_initial_values(Module& model) {
+  if (settings.embedding_file.empty()) return {};
+  const Tensor table = parameter_named(model, "embedding.weight").value();
+  const std::int64_t found = set_word_vectors(table, *vocabulary_, settings.embedding_file);
+  return {fmt::format("{}: vectors of {} of {} words; the others begin with random ones",
+                      printable(settings.embedding_file), found, vocabulary_->size())};
+}
+
+std::unique_ptr<Objective> LanguageModellingTask::make_objective(Module& model, std::uint64_t seed) {
+  return std::make_unique<LanguageModelling>(own(model), settings.train, encoded(Split::train).ids,
+                                             encoded(Split::valid).ids, vocabulary_->line_end_id(), seed,
+                                             vocabulary_->unknown_id());
+}
+
+std::string LanguageModellingTask::complete(Objective& objective, const ProgressOf& progress_of) {
+  if (objective.model().buffers().empty()) return "";
+  const std::int64_t symbols = dynamic_cast<LanguageModelling&>(objective).estimate_statistics(
+      progress_of("estimating statistics", std::ssize(encoded(Split::train).ids)));
+  return fmt::format("statistics re-estimated over {} training symbols", symbols);
+}
+
+Reading LanguageModellingTask::validation_reading() const {
+  return rondo::validation_reading(settings.train, vocabulary_->line_end_id(),
+                                   settings.model.trained_initial_states);
+}
+
+Reading LanguageModellingTask::final_reading() const {
+  return rondo::final_reading(settings.train, vocabulary_->line_end_id(),
+                              settings.model.trained_initial_states);
+}
+
+Scores LanguageModellingTask::measure(Module& model, const std::string& split,
+                                      const ProgressOf& progress_of) {
+  return measure(own(model), split, final_reading(), {}, progress_of);
+}
+
+std::vector<Scores> LanguageModellingTask::final_scores(Module& model, const std::string& split,
+                                                        const ProgressOf& progress_of) {
+  std::vector<Scores> all{measure(model, split, progress_of)};
+  if (split == "test" && final_reading().sequence > 0)
+    all.push_back(measure(own(model), split, {.streams = settings.train.final_streams}, {}, progress_of));
+  return all;
+}
+
+Scores LanguageModellingTask::measure(LanguageModel& model, const std::string& split, const Reading& reading,
+                                      const Adaptation& how, const ProgressOf& progress_of) {
+  const EncodedText& text = encoded(split_from_string(split));
+  const auto show = progress_of("evaluating " + split, std::ssize(text.ids) - 1);
+  const std::optional<std::int32_t> unknown = vocabulary_->unknown_id();
+  Evaluation evaluation = how.dynamic || how.cache ? evaluate_adaptively(model, text.ids, how, unknown, show)
+                                                   : evaluate_ids(model, text.ids, reading, unknown, show);
+  evaluation.bytes = scored_bytes(reading, text.counts);
+  Scores scores = scores_of(evaluation, reading.text());
+  const auto add = [&](const std::string& name, auto value) { scores.details.push_back({name, value}); };
+  if (reading.line_end)
+    add("by_lines", true);
+  else if (reading.sequence > 0)
+    add("sequence", reading.sequence);
+  else
+    add("streams", reading.streams);
+  if (const auto& it = how.dynamic) {
+    add("dynamic.learning_rate", it->learning_rate);
+    add("dynamic.decay", it->decay);
+    add("dynamic.epsilon", it->epsilon);
+    add("dynamic.length", it->length);
+    add("dynamic.style", name_of(it->style));
+    add("dynamic.statistics_streams", it->statistics_streams);
+    add("dynamic.statistics_symbols", how.statistics->symbols);
+    add("dynamic.statistics_batches", how.statistics->batches);
+  }
+  if (const auto& it = how.cache) {
+    add("cache.window", it->window);
+    add("cache.theta", it->theta);
+    add("cache.lambda", it->lambda);
+  }
+  return scores;
+}
+
+Probed LanguageModellingTask::probe(Module& model, const std::string& split, const ProbeOptions& options,
+                                    const std::function<void(std::int64_t)>& progress) {
+  const EncodedText& text = encoded(split_from_string(split));
+  check_input(std::ssize(text.ids) > options.steps,
+              "{}: {} symbols are too few for a sequence of {} and the symbol after it: use fewer --steps",
+              texts_.at(split_from_string(split)).name, text.ids.size(), options.steps);
+  return rondo::probe(own(model), text.ids, options, progress);
 }
 
 }  // namespace rondo

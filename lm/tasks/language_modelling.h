@@ -1,17 +1,22 @@
-// Language modelling as a task: chunks of a text, the loss of predicting each next symbol, the state carried
-// from chunk to chunk if the batches are streams (truncated back-propagation through time), and penalties on
-// activations. Next: lm/tasks/batches.h, nn/models/language_model.h.
+// Language modelling as a task: a text, its vocabulary, the language model; chunks of the text, the loss of
+// predicting each next symbol, the state carried from chunk to chunk if the batches are streams (truncated
+// back-propagation through time), and penalties on activations. Next: lm/tasks/batches.h,
+// nn/models/language_model.h.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "lm/evaluation/adaptive_evaluation.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/tasks/batches.h"
-#include "lm/training/task.h"
+#include "lm/tasks/task.h"
+#include "lm/tasks/text_options.h"
+#include "lm/training/objective.h"
 #include "nn/models/language_model.h"
 
 namespace rondo {
@@ -49,7 +54,7 @@ Reading validation_reading(const LanguageModellingOptions& options, std::optiona
 Reading final_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end,
                       bool trained_initial_states);
 
-class LanguageModelling : public Task {
+class LanguageModelling : public Objective {
  public:
   /// The model and the ids must outlive it. Without `valid_ids`, evaluate() must not be called. `line_end` is
   /// the id that ends a line; the seed determines the order of the batches, and `<unk>` has
@@ -69,11 +74,9 @@ class LanguageModelling : public Task {
   std::string remedy_for_memory() const override;
   void carry_state(int64_t part) override;
   void end_batch(int64_t step) override;
-  double share_of_epoch() const override;
+  double epoch_fraction() const override;
   /// Nats per symbol of the validation text.
-  Figure evaluate(const std::function<void(int64_t)>& progress = {}) override;
-  /// What evaluate() found last, read as validation_reading() says.
-  const std::optional<Evaluation>& last_evaluation() const { return last_evaluation_; }
+  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override;
   void divide(int64_t ranks, int64_t own) override;
   void collect_state(Ranks& ranks) override;
   void save(StateWriter& to) const override;
@@ -127,7 +130,6 @@ class LanguageModelling : public Task {
   std::span<const int32_t> valid_ids_;
   Reading validation_;
   std::optional<int32_t> unknown_id_;
-  std::optional<Evaluation> last_evaluation_;
   Batches batches_;
   int64_t ranks_ = 1, rank_ = 0;
   int64_t epoch_ = 1;
@@ -138,10 +140,84 @@ class LanguageModelling : public Task {
   std::vector<State> after_;  // the states after the part whose loss was computed last
 };
 
-/// Nats per symbol.
-Figure figure_of(const Evaluation& evaluation, const Reading& reading);
-
 /// All defined tensors of `states`, with their names in files: "state.0.h", "state.0.c", ...
 std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<State>& states);
+
+struct LanguageModellingSettings {
+  TextOptions data{};  // section [data] also has keys of batches and evaluations
+  LanguageModelOptions model{};
+  std::string embedding_file{};  // of section [model]: word vectors that its embedding begins with
+  LanguageModellingOptions train{};
+  DynamicOptions dynamic{};  // of `lm eval --dynamic`
+  CacheOptions cache{};      // of `lm eval --cache`
+};
+/// The options of the model, each of whose layers has its own width.
+LanguageModelOptions model_options(const LanguageModellingSettings& settings);
+
+class LanguageModellingTask
+    : public TaskWith<LanguageModellingTask, LanguageModellingSettings, LanguageModel> {
+ public:
+  Sections sections() override;
+  void check(const std::string& where) const override;
+  const std::string& cell() const override { return settings.model.cell; }
+  const Tokenization& tokenization() const override { return settings.data.tokenization; }
+  std::int64_t largest_vocabulary() const override { return settings.data.limits.max_size; }
+  bool keeps_vocabulary() const override {
+    return Task::keeps_vocabulary() || !settings.data.vocabulary_file.empty();
+  }
+  /// The reading of papers: as final_reading() has it, in one stream.
+  std::string preferred_reading() const override;
+  std::string model_text() const override;
+  Usage usage() const override { return {"generate", "to sample from it", ""}; }
+
+  bool reads_current_folder() const override { return !settings.data.files.empty(); }
+  void open(const DataSource& source) override;
+  std::vector<FileDigest> files() const override { return texts_.files; }
+  std::vector<NamedFile> named_files() override;
+  void open_other(const std::string& path, const DataSource& source) override;
+  void make_vocabularies() override;
+  std::vector<std::string> vocabulary_names() const override;
+  VocabularyFiles vocabularies() const override { return files_of(*vocabulary_, "vocab.txt"); }
+  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override;
+  void prepare() override;
+  std::vector<std::string> notes() const override;
+  std::vector<UnknownShare> unknown_shares() const override;
+  void assume(const std::vector<std::int64_t>& sizes) override;
+  std::string size_text() const override;
+  std::int64_t validation_size() const override { return std::ssize(encoded_.at(Split::valid).ids); }
+  std::vector<std::string> measured_splits() const override { return names_of_measured(texts_); }
+
+  std::vector<std::int64_t> sizes() const override { return {vocabulary_->size()}; }
+  std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
+                                     Device device) const override;
+  std::vector<std::string> set_initial_values(Module& model) override;
+  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override;
+  /// Re-estimates the statistics of batch normalisation over the whole training text, because the moving
+  /// averages are of the last batches only. Repeating it gives the same model.
+  std::string complete(Objective& objective, const ProgressOf& progress_of) override;
+  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override;
+  /// Of a test text that is read in sequences, also those with the state carried on.
+  std::vector<Scores> final_scores(Module& model, const std::string& split,
+                                   const ProgressOf& progress_of) override;
+  /// Measures with another way to read the text, or a model that adapts to it.
+  Scores measure(LanguageModel& model, const std::string& split, const Reading& reading,
+                 const Adaptation& how, const ProgressOf& progress_of);
+  ProbeOptions probe_options() const override { return {.steps = settings.train.batches.chunks.length}; }
+  Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
+               const std::function<void(std::int64_t)>& progress) override;
+
+  const Vocabulary& vocabulary() const override { return *vocabulary_; }
+  const CorpusText& texts() const { return texts_; }
+  /// The ids of a split, which are read once.
+  const EncodedText& encoded(Split split);
+  /// How a text is read for evaluations during training, and for final figures.
+  Reading validation_reading() const;
+  Reading final_reading() const;
+
+ private:
+  CorpusText texts_{};
+  std::optional<Vocabulary> vocabulary_;
+  std::map<Split, EncodedText> encoded_;
+};
 
 }  // namespace rondo

@@ -1,7 +1,11 @@
 // Multi-task learning.
 #include "lm/tasks/multi_task.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace rondo {
 namespace {
@@ -49,7 +53,7 @@ MultiTask::MultiTask(Module& model, std::vector<MixedTask> tasks, uint64_t seed)
     check_input(it.ratio > 0 && std::isfinite(it.ratio), "{}: ratio = {}: expected a number above 0", it.name,
                 it.ratio);
     sum_ += it.ratio;
-    it.task->begin_epoch(1);
+    it.objective->begin_epoch(1);
   }
   check_input(tasks_.front().ratio == 1, "{}: ratio = {}: the first task is the reference, whose ratio is 1",
               tasks_.front().name, tasks_.front().ratio);
@@ -66,18 +70,18 @@ size_t MultiTask::chosen(int64_t step) const {
 }
 
 void MultiTask::begin_epoch(int64_t epoch) {
-  tasks_.front().task->begin_epoch(epoch);
+  tasks_.front().objective->begin_epoch(epoch);
   epochs_.front() = epoch;
 }
 
 bool MultiTask::next_batch(Batch& batch) {
   now_ = chosen(step_);
-  Task& task = *tasks_[now_].task;
-  if (!task.next_batch(batch)) {
+  Objective& objective = *tasks_[now_].objective;
+  if (!objective.next_batch(batch)) {
     if (now_ == 0) return false;  // the same choice makes the first update of the next epoch
-    task.begin_epoch(++epochs_[now_]);
+    objective.begin_epoch(++epochs_[now_]);
     batch = {};
-    check(task.next_batch(batch), "[multi-task] the task {} has no batch", tasks_[now_].name);
+    check(objective.next_batch(batch), "[multi-task] the task {} has no batch", tasks_[now_].name);
   }
   if (batch.kind) batch.kind = *batch.kind * std::ssize(tasks_) + static_cast<int64_t>(now_);
   return true;
@@ -86,40 +90,41 @@ bool MultiTask::next_batch(Batch& batch) {
 /// Those of the first task, then those of the second, and so on.
 bool MultiTask::stage_extreme(Batch& batch, size_t number) {
   for (now_ = 0; now_ < tasks_.size(); ++now_)
-    for (size_t i = 0; tasks_[now_].task->stage_extreme(batch, i); ++i, batch = {})
+    for (size_t i = 0; tasks_[now_].objective->stage_extreme(batch, i); ++i, batch = {})
       if (number-- == 0) return true;
   now_ = 0;
   return false;
 }
 
 Loss MultiTask::loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) {
-  return tasks_[now_].task->loss(part, indices, random);
+  return tasks_[now_].objective->loss(part, indices, random);
 }
 
 void MultiTask::end_batch(int64_t step) {
-  tasks_[now_].task->end_batch(step);
+  tasks_[now_].objective->end_batch(step);
   ++step_;
 }
 
 int64_t MultiTask::scored_per_epoch() const {
-  return static_cast<int64_t>(sum_ * static_cast<double>(tasks_.front().task->scored_per_epoch()));
+  return static_cast<int64_t>(sum_ * static_cast<double>(tasks_.front().objective->scored_per_epoch()));
 }
 
-Figure MultiTask::evaluate(const std::function<void(int64_t)>& progress) {
-  Figure figure = tasks_.front().task->evaluate(progress);
+Scores MultiTask::evaluate(const std::function<void(int64_t)>& progress) {
+  Scores scores = tasks_.front().objective->evaluate(progress);
   for (size_t i = 1; i < tasks_.size(); ++i) {
-    const Figure other = tasks_[i].task->evaluate({});
-    figure.beside.emplace_back(tasks_[i].name + "." + other.name, other.value);
-    figure.seconds += other.seconds;
+    const Scores other = tasks_[i].objective->evaluate({});
+    const Metric& first = other.metrics.at(0);
+    scores.metrics.push_back({tasks_[i].name + "." + first.name, first.value});
+    scores.seconds += other.seconds;
   }
-  return figure;
+  return scores;
 }
 
 void MultiTask::divide(int64_t ranks, int64_t own) {
-  for (const MixedTask& it : tasks_) it.task->divide(ranks, own);
+  for (const MixedTask& it : tasks_) it.objective->divide(ranks, own);
 }
 void MultiTask::collect_state(Ranks& ranks) {
-  for (const MixedTask& it : tasks_) it.task->collect_state(ranks);
+  for (const MixedTask& it : tasks_) it.objective->collect_state(ranks);
 }
 
 void MultiTask::save(StateWriter& to) const {
@@ -128,7 +133,7 @@ void MultiTask::save(StateWriter& to) const {
     NamedWriter named(to, state_name(tasks_[i]));
     StateWriter& writer = named;
     writer.add("epoch", epochs_[i]);
-    tasks_[i].task->save(writer);
+    tasks_[i].objective->save(writer);
   }
 }
 
@@ -138,9 +143,364 @@ void MultiTask::load(const StateReader& from) {
     const NamedReader named(from, state_name(tasks_[i]));
     const StateReader& reader = named;
     reader.read("epoch", epochs_[i], 1);
-    tasks_[i].task->begin_epoch(epochs_[i]);
-    tasks_[i].task->load(reader);
+    tasks_[i].objective->begin_epoch(epochs_[i]);
+    tasks_[i].objective->load(reader);
   }
+}
+
+// --- The task ---
+
+Keys keys_of(MixedTaskOptions& options) {
+  return {
+      {"source",
+       &options.source,
+       {},
+       "",
+       "the language that is read, the end of the names of its files: de; empty: a language model"},
+      {"target",
+       &options.target,
+       {},
+       "",
+       "the language that is written; the source's: an auto-encoder, or what pairs says"},
+      {"pairs",
+       choice(options.pairs),
+       {},
+       "",
+       "what is read and written: lines, those of the same number; or, of one language, halves, the first "
+       "half of a line's words and the second; or next_lines, a line and the one after it"},
+      {"ratio", &options.ratio, between(0, 1e6), "updates",
+       "for each update of the first task, on average; that of the first task is 1"},
+  };
+}
+
+namespace {
+
+std::string section_of_task(const std::string& name) { return "tasks." + name; }
+
+/// Lines without symbols, as many as `like` has.
+Text empty_lines(const Text& like) {
+  Text text = like;
+  const auto lines = std::count(like.content.begin(), like.content.end(), '\n');
+  text.content.assign(static_cast<size_t>(lines), '\n');
+  return text;
+}
+
+void add_language(MultiTaskText& text, const std::string& language, const ParallelText& from, bool source) {
+  const auto side = [&](const TextPair& pair) { return source ? pair.source : pair.target; };
+  text.languages[language] = {{Split::train, side(from.train)}, {Split::valid, side(from.valid)}};
+  if (from.test) text.languages[language].emplace(Split::test, side(*from.test));
+}
+
+}  // namespace
+
+Sections MultiTaskLearning::sections() {
+  Sections sections = sections_of(settings.translation);
+  std::erase_if(sections.data, [](const Key& key) {
+    return key.name == "source_language" || key.name == "target_language";
+  });
+  for (MixedTaskOptions& it : settings.tasks)
+    sections.others = joined({std::move(sections.others), section(section_of_task(it.name), keys_of(it))});
+  return sections;
+}
+
+bool MultiTaskLearning::add_part(const std::string& name) {
+  settings.tasks.push_back({.name = name});
+  return true;
+}
+
+std::vector<std::string> MultiTaskLearning::parts() const {
+  std::vector<std::string> names;
+  for (const MixedTaskOptions& it : settings.tasks) names.push_back(it.name);
+  return names;
+}
+
+void MultiTaskLearning::check(const std::string& where) const {
+  check_input(!settings.tasks.empty(),
+              "{}: which tasks? write a section [tasks.NAME] for each, with source and target", where);
+  for (const MixedTaskOptions& it : settings.tasks) {
+    const std::string section = section_of_task(it.name);
+    check_input(!it.target.empty(), "{}: {}.target is missing: which language does it write?", where,
+                section);
+    check_input(it.source.find('/') == std::string::npos && it.target.find('/') == std::string::npos,
+                "{}: {}: a language is the end of the names of files, without '/'", where, section);
+    check_input(
+        it.pairs == PairsOf::lines || it.source == it.target,
+        "{0}: {1}.pairs = \"{2}\": these are pairs within the text of one language: leave pairs out, or "
+        "give the task that language as source and target",
+        where, section, name_of(it.pairs));
+    check_input(it.ratio > 0, "{}: {}.ratio = 0: leave the task out, or give it a ratio above 0", where,
+                section);
+  }
+  check_input(settings.translation.data.files.generated_pairs == 0,
+              "{}: data.generated_pairs is for recipe.task = \"translation\": leave it out", where);
+  const MixedTaskOptions& first = settings.tasks.front();
+  const std::string section = section_of_task(first.name);
+  check_input(
+      first.translates(),
+      "{}: {} is the first task, whose scores decide: it has to translate from one language to another",
+      where, section);
+  check_input(first.ratio == 1, "{}: {}.ratio = {}: the first task is the reference, whose ratio is 1", where,
+              section, first.ratio);
+  check_input(
+      settings.translation.model.tied != TiedTables::all,
+      "{}: model.tied = \"all\" is for one encoder-decoder; here set \"output\": each language has its "
+      "own tables",
+      where);
+  TranslationSettings of_first = settings.translation;
+  of_first.data.files = parallel(first.source, first.target);
+  check_settings(of_first, where);
+}
+
+std::string MultiTaskLearning::model_text() const {
+  std::string text = model_text_of(settings.translation.model);
+  for (const MixedTaskOptions& it : settings.tasks)
+    text += fmt::format("\ntask        {}: {} to {}{}, ratio {}", it.name,
+                        it.source.empty() ? "nothing" : it.source, it.target,
+                        it.pairs == PairsOf::lines ? "" : ", pairs = " + name_of(it.pairs), it.ratio);
+  return text;
+}
+
+void MultiTaskLearning::choose_part(const std::string& name, const std::string& where) {
+  const std::vector<std::string> names = parts();
+  const auto found = std::find(names.begin(), names.end(), name);
+  check_input(found != names.end(), "{} {}: the tasks of this run are {}", where, name,
+              fmt::join(names, ", "));
+  chosen_ = static_cast<std::size_t>(found - names.begin());
+}
+
+std::vector<std::string> MultiTaskLearning::languages() const {
+  std::vector<std::string> languages;
+  const auto add = [&](const std::string& language) {
+    if (!language.empty() && std::find(languages.begin(), languages.end(), language) == languages.end())
+      languages.push_back(language);
+  };
+  for (const MixedTaskOptions& task : settings.tasks) add(task.source), add(task.target);
+  return languages;
+}
+
+ParallelOptions MultiTaskLearning::parallel(const std::string& source, const std::string& target) const {
+  ParallelOptions files = settings.translation.data.files;
+  files.source_language = source;
+  files.target_language = target;
+  return files;
+}
+
+void MultiTaskLearning::open(const DataSource& source) {
+  const MixedTaskOptions& first = settings.tasks.front();
+  check_input(!source.path.empty(), "which text? give --data a folder with {0}.{1} and {0}.{2}",
+              settings.translation.data.files.train, first.source, first.target);
+  const auto open_pair = [&](const std::string& target) {
+    return open_parallel_text(source.path, parallel(first.source, target), tokenization().unit);
+  };
+  const ParallelText pairs = open_pair(first.target);
+  text_ = {.languages = {}, .has_test = pairs.test.has_value(), .files = pairs.files, .notes = pairs.notes};
+  add_language(text_, first.source, pairs, true);
+  add_language(text_, first.target, pairs, false);
+  for (const std::string& language : languages()) {
+    if (text_.languages.contains(language)) continue;
+    const ParallelText further = open_pair(language);
+    add_language(text_, language, further, false);
+    for (const FileDigest& file : further.files)
+      if (std::none_of(text_.files.begin(), text_.files.end(),
+                       [&](const FileDigest& it) { return it.path == file.path; }))
+        text_.files.push_back(file);
+    for (const std::string& note : further.notes)
+      if (std::find(text_.notes.begin(), text_.notes.end(), note) == text_.notes.end())
+        text_.notes.push_back(note);
+  }
+}
+
+void MultiTaskLearning::open_other(const std::string& path, const DataSource& /*source*/) {
+  text_ = {.languages = {}, .has_test = true, .files = {}, .notes = {}};
+  for (const std::string& language : std::set<std::string>{chosen().source, chosen().target}) {
+    if (language.empty()) continue;  // the source of a language model
+    const Text side = open_side(path, language, tokenization().unit);
+    text_.notes.insert(text_.notes.end(), side.notes.begin(), side.notes.end());
+    text_.files.push_back({side.name, side.sha256});
+    text_.languages[language].emplace(Split::test, side);
+  }
+}
+
+TextPair MultiTaskLearning::text_of(const MixedTaskOptions& task, Split split) const {
+  check_input(split != Split::test || text_.has_test,
+              "there is no test text (data.test_files): choose train or valid");
+  const Text& target = text_.languages.at(task.target).at(split);
+  if (task.source.empty()) return {empty_lines(target), target};
+  if (task.source == task.target) return pairs_of_text(target, task.pairs);
+  const TextPair all{text_.languages.at(task.source).at(split), target};
+  const double share = settings.translation.data.pairs_share;
+  return split == Split::train && share < 1 ? first_lines(all, share) : all;
+}
+
+void MultiTaskLearning::make_vocabularies() {
+  const ParallelTextOptions& data = settings.translation.data;
+  // The first lines of a text are part of the whole: of each language the longest text has all that is read.
+  std::map<std::string, Text> read;
+  const auto reads = [&](const std::string& language, const Text& it) {
+    Text& longest = read[language];
+    if (it.content.size() > longest.content.size()) longest = it;
+  };
+  for (MixedTaskOptions task : settings.tasks) {
+    task.pairs = PairsOf::lines;  // their halves have the same words
+    const TextPair train = text_of(task, Split::train);
+    if (!task.source.empty()) reads(task.source, train.source);
+    reads(task.target, train.target);
+  }
+  if (data.pairs.shared_vocabulary) {
+    Text all{.name = "the training text", .content = {}, .sha256 = {}, .notes = {}};
+    for (const auto& [language, it] : read) all.content += it.content;
+    for (auto& [language, it] : read) it = all;
+  }
+  for (const auto& [language, it] : read)
+    vocabularies_.emplace(language, Vocabulary(it, data.tokenization, data.limits));
+}
+
+std::vector<std::string> MultiTaskLearning::files_of_languages() const {
+  std::vector<std::string> files;
+  for (const std::string& language : languages())
+    files.push_back(files.empty()       ? "vocab.source.txt"
+                    : files.size() == 1 ? "vocab.target.txt"
+                                        : "vocab." + language + ".txt");
+  return files;
+}
+
+std::vector<std::string> MultiTaskLearning::vocabulary_names() const {
+  std::vector<std::string> names;
+  for (const std::string& file : files_of_languages())
+    for (const std::string& name : names_of_files(file, tokenization())) names.push_back(name);
+  return names;
+}
+
+VocabularyFiles MultiTaskLearning::vocabularies() const {
+  VocabularyFiles all;
+  const std::vector<std::string> files = files_of_languages(), of = languages();
+  for (std::size_t i = 0; i < of.size(); ++i)
+    for (auto& file : files_of(vocabularies_.at(of[i]), files[i])) all.push_back(std::move(file));
+  return all;
+}
+
+void MultiTaskLearning::set_vocabularies(const VocabularyFiles& files, const std::string& folder) {
+  const std::vector<std::string> names = files_of_languages(), of = languages();
+  for (std::size_t i = 0; i < of.size(); ++i)
+    vocabularies_.insert_or_assign(of[i], vocabulary_among(files, names[i], folder, tokenization()));
+}
+
+PairVocabularies MultiTaskLearning::vocabularies_of_task(const MixedTaskOptions& task) const {
+  const Vocabulary& target = vocabularies_.at(task.target);
+  return {task.source.empty() ? target : vocabularies_.at(task.source), target};
+}
+
+TranslationText MultiTaskLearning::evaluated(const MixedTaskOptions& task, Split split,
+                                             const PairVocabularies& vocabularies) const {
+  return translation_text(text_of(task, split), vocabularies,
+                          settings.translation.train.batches.reverse_source);
+}
+
+void MultiTaskLearning::prepare() {
+  const std::int64_t max_length = settings.translation.data.pairs.max_length;
+  for (const MixedTaskOptions& task : settings.tasks) {
+    Part& part = parts_.emplace_back(Part{vocabularies_of_task(task), {}, {}});
+    const TextPair text = text_of(task, Split::train);
+    part.train = task.source.empty() ? encode_pairs(text, part.vocabularies, max_length)
+                                     : training_pairs(text, part.vocabularies, max_length);
+    part.valid = evaluated(task, Split::valid, part.vocabularies);
+    // Only the first task, which decides, has references to translate.
+    if (parts_.size() > 1) part.valid.references.clear();
+  }
+  if (text_.has_test) evaluated(settings.tasks.front(), Split::test, parts_.front().vocabularies);
+}
+
+std::vector<std::string> MultiTaskLearning::notes() const {
+  std::vector<std::string> notes = text_.notes;
+  for (std::size_t i = 0; i < parts_.size(); ++i)
+    for (const std::string& it : notes_of(parts_[i].train, settings.translation.data.pairs.max_length))
+      notes.push_back(fmt::format("{}: {}", settings.tasks[i].name, it));
+  return notes;
+}
+
+void MultiTaskLearning::assume(const std::vector<std::int64_t>& sizes) {
+  const std::vector<std::string> of = languages();
+  const auto size_of = [&](const std::string& language) {
+    const auto place = std::find(of.begin(), of.end(), language);
+    return place == of.end() ? 0 : sizes.at(static_cast<std::size_t>(place - of.begin()));
+  };
+  for (const MixedTaskOptions& it : settings.tasks) {
+    Part& part = parts_.emplace_back(Part{{some_vocabulary(), some_vocabulary()}, {}, {}});
+    part.train = some_pairs(settings.translation, size_of(it.source), size_of(it.target));
+    part.valid = {.pairs = part.train,
+                  .target = &part.vocabularies.target,
+                  .reverse_source = settings.translation.train.batches.reverse_source};
+  }
+}
+
+std::string MultiTaskLearning::size_text() const {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < parts_.size(); ++i)
+    texts.push_back(fmt::format("{} {} sentences", settings.tasks[i].name, parts_[i].train.size()));
+  for (const std::string& language : languages())
+    texts.push_back(fmt::format("{} {}", language, vocabulary_text(vocabularies_.at(language).size())));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::vector<std::int64_t> MultiTaskLearning::sizes() const {
+  std::vector<std::int64_t> sizes;
+  for (const std::string& language : languages()) sizes.push_back(vocabularies_.at(language).size());
+  return sizes;
+}
+
+std::unique_ptr<Module> MultiTaskLearning::make_model(const std::vector<std::int64_t>& sizes,
+                                                      std::uint64_t seed, Device device) const {
+  std::map<std::string, std::int64_t> of_languages;
+  const std::vector<std::string> names = languages();
+  for (std::size_t i = 0; i < names.size(); ++i) of_languages.emplace(names[i], sizes.at(i));
+  std::vector<Route> routes;
+  for (const MixedTaskOptions& it : settings.tasks) routes.push_back(it.route());
+  return std::make_unique<SharedEncoderDecoders>(settings.translation.model, of_languages, routes, seed,
+                                                 device);
+}
+
+class MultiTaskLearning::Objectives : public MultiTask {
+ public:
+  Objectives(Module& model, std::deque<Translation> objectives, std::vector<MixedTask> tasks,
+             std::uint64_t seed)
+      : MultiTask(model, std::move(tasks), seed), objectives_(std::move(objectives)) {}
+
+ private:
+  std::deque<Translation> objectives_;  // moving a deque leaves its elements where they are
+};
+
+std::unique_ptr<Objective> MultiTaskLearning::make_objective(Module& model, std::uint64_t seed) {
+  std::deque<Translation> objectives;
+  std::vector<MixedTask> tasks;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    // Tasks on the same text read it in different orders.
+    objectives.emplace_back(own(model).at(i), settings.translation.train, parts_[i].train, parts_[i].valid,
+                            seed + i);
+    tasks.push_back({settings.tasks[i].name, settings.tasks[i].ratio, &objectives.back()});
+  }
+  return std::make_unique<Objectives>(model, std::move(objectives), std::move(tasks), seed);
+}
+
+Scores MultiTaskLearning::measure(Module& model, const std::string& split, const ProgressOf& progress_of) {
+  const Translator it = translator(model);
+  const TranslationText text = evaluated(chosen(), split_from_string(split), it.vocabularies);
+  return measure_translation(it.model, text, settings.translation, !chosen().source.empty(),
+                             progress_of("translating " + split, text.pairs.size()));
+}
+
+Probed MultiTaskLearning::probe(Module& model, const std::string& split, const ProbeOptions& options,
+                                const std::function<void(std::int64_t)>& progress) {
+  const Translator it = translator(model);
+  const bool is_trained_on = split == "train" && !parts_.empty();
+  const TranslationText text =
+      is_trained_on ? TranslationText() : evaluated(chosen(), split_from_string(split), it.vocabularies);
+  return rondo::probe(it.model, is_trained_on ? parts_.at(chosen_).train : text.pairs,
+                      settings.translation.train.batches.reverse_source, options, progress);
+}
+
+Translator MultiTaskLearning::translator(Module& model) {
+  of_chosen_ = vocabularies_of_task(chosen());
+  return {own(model).at(chosen_), *of_chosen_, !chosen().source.empty()};
 }
 
 }  // namespace rondo

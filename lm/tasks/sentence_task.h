@@ -1,64 +1,60 @@
-// What tasks that read whole sentences in batches share: the place in the data, and the division of a batch
-// among ranks. No state is carried from batch to batch. Next: lm/tasks/translation.h,
-// lm/tasks/classification.h.
+// What tasks on the sentences of one vocabulary share: the texts of the splits, each encoded once. The
+// derived class opens the texts, and encodes a split. Next: lm/tasks/classification.h.
 #pragma once
 
-#include <utility>
+#include <map>
 
-#include "lm/training/task.h"
+#include "lm/tasks/task.h"
 
 namespace rondo {
 
-/// `Batches` is PairBatches, LabelledBatches or the like, and `Staged` what its next() gives.
-template <class Batches, class Staged>
-class SentenceTask : public Task {
+/// `Settings` has the members tokenization, limits, model and train; `Texts` has train, valid, test, files
+/// and notes.
+template <class Derived, class Settings, class Model, class Texts, class Encoded>
+class SentenceTask : public TaskWith<Derived, Settings, Model> {
  public:
-  explicit SentenceTask(Batches batches) : batches_(std::move(batches)) {}
+  using TaskWith<Derived, Settings, Model>::settings;
 
-  void begin_epoch(int64_t epoch) override {
-    epoch_ = epoch;
-    batches_.seek(epoch, 0);
+  const std::string& cell() const override { return settings.model.cell; }
+  const Tokenization& tokenization() const override { return settings.tokenization; }
+  std::int64_t largest_vocabulary() const override { return settings.limits.max_size; }
+
+  std::vector<FileDigest> files() const override { return texts_.files; }
+  std::vector<std::string> vocabulary_names() const override {
+    return names_of_files("vocab.txt", settings.tokenization);
   }
-  bool next_batch(Batch& batch) final {
-    if (!batches_.next(staged_)) return false;
-    stage(batch);
-    if (staged_.share.count == 0) batch.indices.clear(), batch.parts = 0;
-    return true;
+  VocabularyFiles vocabularies() const override { return files_of(*vocabulary_, "vocab.txt"); }
+  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
+    vocabulary_ = vocabulary_among(files, "vocab.txt", folder, settings.tokenization);
   }
-  /// The largest batch, and the smallest: products of few rows keep packed weights (tensor/gemm.h).
-  bool stage_extreme(Batch& batch, size_t number) final {
-    if (number > 1) return false;
-    batches_.seek(1, 0);
-    batches_.seek_extreme(number == 0 ? Extreme::largest : Extreme::smallest);
-    return next_batch(batch);
+  void prepare() override {
+    encoded(Split::train), encoded(Split::valid);
+    if (has_test()) encoded(Split::test);
   }
-  /// The batch of the last next_batch().
-  const Staged& staged() const { return staged_; }
-  void divide(int64_t ranks, int64_t own) override { batches_.divide(ranks, own); }
-  double share_of_epoch() const override {
-    return static_cast<double>(batches_.position()) / static_cast<double>(batches_.length());
+  std::vector<std::string> notes() const override { return texts_.notes; }
+  std::int64_t validation_size() const override { return encoded_.at(Split::valid).size(); }
+  std::vector<std::string> measured_splits() const override {
+    return has_test() ? std::vector<std::string>{"valid", "test"} : std::vector<std::string>{"valid"};
   }
-  void save(StateWriter& to) const override { to.add("position", batches_.position()); }
-  void load(const StateReader& from) override {
-    int64_t position = 0;
-    from.read("position", position, 0, batches_.length());
-    batches_.seek(epoch_, position);
+  std::vector<std::int64_t> sizes() const override { return {vocabulary_->size()}; }
+  Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
+               const std::function<void(std::int64_t)>& progress) override {
+    return rondo::probe(this->own(model), encoded(split_from_string(split)), options, progress);
   }
+
+  const Vocabulary& vocabulary() const override { return *vocabulary_; }
 
  protected:
-  /// Sets what the trainer needs to know of staged_.
-  virtual void stage(Batch& batch) const = 0;
-  /// Begins the computation of staged_, whose rows have the random numbers of the whole batch's.
-  void begin_update(RandomContext random) {
-    random.slice = {staged_.share.count, staged_.share.first, staged_.share.whole};
-    model().begin_update(random);
+  virtual bool has_test() const = 0;
+  virtual Encoded encode(Split split) const = 0;
+  const Encoded& encoded(Split split) {
+    if (!encoded_.contains(split)) encoded_.emplace(split, encode(split));
+    return encoded_.at(split);
   }
 
-  Batches batches_;
-  Staged staged_;
-
- private:
-  int64_t epoch_ = 1;
+  Texts texts_{};
+  std::optional<Vocabulary> vocabulary_;
+  std::map<Split, Encoded> encoded_;
 };
 
 }  // namespace rondo

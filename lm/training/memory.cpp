@@ -10,11 +10,11 @@ namespace rondo {
 namespace {
 
 /// Evaluates a few batches: they take the most, for they begin with the longest sentences.
-void begin_to_evaluate(Task& task) {
+void begin_to_evaluate(Objective& objective) {
   constexpr int enough = 8;
   struct Enough {};
   try {
-    task.evaluate([batches = 0](std::int64_t) mutable {
+    objective.evaluate([batches = 0](std::int64_t) mutable {
       if (++batches == enough) throw Enough();
     });
   } catch (const Enough&) {
@@ -40,27 +40,27 @@ std::int64_t measure_peak_bytes(Device meta, const std::function<void()>& work) 
 }
 
 TrainingMemory measure_training_memory(Device device, const TrainerOptions& options,
-                                       const MakeModel& make_model, const MakeTask& make_task) {
+                                       const MakeModel& make_model, const MakeObjective& make_objective) {
   const Device meta = meta_of(device);
   TrainingMemory memory;
   memory.evaluation = measure_peak_bytes(meta, [&] {
     const std::unique_ptr<Module> model = make_model(meta);
-    begin_to_evaluate(*make_task(*model));
+    begin_to_evaluate(*make_objective(*model));
   });
   memory.training = measure_peak_bytes(meta, [&] {
     const std::unique_ptr<Module> model = make_model(meta);
-    const std::unique_ptr<Task> task = make_task(*model);
+    const std::unique_ptr<Objective> objective = make_objective(*model);
     TrainerOptions with_average = options;
     if (options.averaging != Averaging::never) with_average.averaging = Averaging::always;
-    Trainer trainer(*task, with_average);
+    Trainer trainer(*objective, with_average);
     train_on_extremes(trainer, meta);
     {
       const auto evaluated = trainer.evaluated_weights();
-      begin_to_evaluate(*task);
+      begin_to_evaluate(*objective);
     }
     train_on_extremes(trainer, meta);  // beside what the first steps and the evaluation have left
     trainer.stage_extreme(0);
-    memory.remedy = task->remedy_for_memory();
+    memory.remedy = objective->remedy_for_memory();
   });
   return memory;
 }

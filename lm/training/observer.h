@@ -20,11 +20,11 @@ class Observer {
   /// Called after some steps: whenever an observer is due, and before each of the calls below.
   virtual void updated(const Trainer&, const StepMetrics&) {}
   /// Called after an evaluation of the trainer's evaluated_weights().
-  virtual void validated(const Trainer&, const Figure&, bool /*best*/) {}
+  virtual void validated(const Trainer&, const Scores&, bool /*best*/) {}
   /// Called after the evaluation of the trained model that a finetuning begins with.
-  virtual void began_with(const Figure&) {}
+  virtual void began_with(const Scores&) {}
   /// Called at the end of the training, after the evaluation of the best model on a split.
-  virtual void measured(const std::string& /*split*/, const Figure&) {}
+  virtual void measured(const std::string& /*split*/, const Scores&) {}
 };
 
 /// Several observers as one.
@@ -38,14 +38,14 @@ class Observers : public Observer {
   void updated(const Trainer& trainer, const StepMetrics& metrics) override {
     for (Observer* it : all_) it->updated(trainer, metrics);
   }
-  void validated(const Trainer& trainer, const Figure& figure, bool best) override {
-    for (Observer* it : all_) it->validated(trainer, figure, best);
+  void validated(const Trainer& trainer, const Scores& scores, bool best) override {
+    for (Observer* it : all_) it->validated(trainer, scores, best);
   }
-  void began_with(const Figure& figure) override {
-    for (Observer* it : all_) it->began_with(figure);
+  void began_with(const Scores& scores) override {
+    for (Observer* it : all_) it->began_with(scores);
   }
-  void measured(const std::string& split, const Figure& figure) override {
-    for (Observer* it : all_) it->measured(split, figure);
+  void measured(const std::string& split, const Scores& scores) override {
+    for (Observer* it : all_) it->measured(split, scores);
   }
 
  private:

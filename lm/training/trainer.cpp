@@ -79,9 +79,9 @@ void check_options(const TrainerOptions& options) {
       "out");
 }
 
-Trainer::Trainer(Task& task, const TrainerOptions& options)
-    : task_(task),
-      model_(task.model()),
+Trainer::Trainer(Objective& objective, const TrainerOptions& options)
+    : objective_(objective),
+      model_(objective.model()),
       options_(options),
       optimizer_(make_optimizer(options.optimizer, model_.values(), model_.gradients())),
       schedule_(options.schedule, optimizer_->learning_rate()),
@@ -90,13 +90,13 @@ Trainer::Trainer(Task& task, const TrainerOptions& options)
       average_(model_.values()),
       gpu_(model_.device() == Device::cuda ? std::make_unique<GpuStep>() : nullptr) {
   check_options(options);
-  task_.begin_epoch(epoch_);
+  objective_.begin_epoch(epoch_);
 }
 
 struct Trainer::Order {
-  enum class Kind : int64_t { step, next_epoch, validated, figure_to_beat, collect_state, end };
+  enum class Kind : int64_t { step, next_epoch, validated, baseline, collect_state, end };
   Kind kind = Kind::end;
-  double figure = 0;
+  double loss = 0;
 };
 
 void Trainer::tell(const Order& order) const {
@@ -108,7 +108,7 @@ void Trainer::tell(const Order& order) const {
 void Trainer::join(Ranks& ranks) {
   check_input(model_.buffers().empty(),
               "batch normalisation is over the rows of a whole batch, which cannot be divided among ranks");
-  task_.divide(ranks.count(), ranks.own());
+  objective_.divide(ranks.count(), ranks.own());
   ranks_ = &ranks;
   if (gpu_) gradient_sum_ = std::make_unique<GradientSum>(model_, ranks);
 }
@@ -129,13 +129,13 @@ void Trainer::follow() {
         begin_next_epoch();
         break;
       case Order::Kind::validated:
-        validated({.value = order.figure});
+        validated({.metrics = {{"", order.loss}}});
         break;
-      case Order::Kind::figure_to_beat:
-        set_figure_to_beat({.value = order.figure});
+      case Order::Kind::baseline:
+        set_baseline({.metrics = {{"", order.loss}}});
         break;
       case Order::Kind::collect_state:
-        task_.collect_state(*ranks_);
+        objective_.collect_state(*ranks_);
         break;
       case Order::Kind::end:
         return;
@@ -147,12 +147,12 @@ Trainer::~Trainer() { tell({Order::Kind::end}); }
 
 bool Trainer::next_batch() {
   batch_ = {};
-  return is_staged_ = task_.next_batch(batch_);
+  return is_staged_ = objective_.next_batch(batch_);
 }
 
 bool Trainer::stage_extreme(size_t number) {
   batch_ = {};
-  return is_staged_ = task_.stage_extreme(batch_, number);
+  return is_staged_ = objective_.stage_extreme(batch_, number);
 }
 
 void Trainer::step() {
@@ -178,7 +178,7 @@ void Trainer::step() {
   } else {
     update();
   }
-  task_.end_batch(step_);
+  objective_.end_batch(step_);
   pending_.scored += batch_.scored;
   pending_.learning_rate = rate;
   if (options_.averaging == Averaging::always && !average_.started()) average_.start();
@@ -211,9 +211,9 @@ std::vector<Tensor> Trainer::compute_gradients() {
   for (int64_t part = 0; part < batch_.parts; ++part) {
     if (gradient_sum_ && part + 1 == batch_.parts)
       completed = [this](const Tensor& gradient) { gradient_sum_->completed(gradient); };
-    Loss loss = task_.loss(part, indices_, random);
+    Loss loss = objective_.loss(part, indices_, random);
     if (loss.minimised.defined()) std::exchange(loss.minimised, {}).backward(completed);
-    task_.carry_state(part);
+    objective_.carry_state(part);
     std::move(loss.reported.begin(), loss.reported.end(), std::back_inserter(reported));
   }
   model_.complete_gradients();
@@ -287,27 +287,27 @@ void Trainer::check_finite(double loss, double norm, int64_t step) const {
       loss, norm, culprit));
 }
 
-bool Trainer::validated(const Figure& figure) {
-  check_finite(figure.loss(), 0, step_);
-  tell({Order::Kind::validated, figure.loss()});
+bool Trainer::validated(const Scores& scores) {
+  check_finite(scores.loss(), 0, step_);
+  tell({Order::Kind::validated, scores.loss()});
   validated_step_ = step_;
-  schedule_.evaluated(figure.loss());
-  const bool fires = trigger_.take(figure.loss());
+  schedule_.evaluated(scores.loss());
+  const bool fires = trigger_.take(scores.loss());
   if (fires && options_.averaging == Averaging::non_monotonic && !average_.started()) average_.start();
-  return early_stopping_.evaluated(figure.loss());
+  return early_stopping_.evaluated(scores.loss());
 }
 
-void Trainer::set_figure_to_beat(const Figure& figure) {
-  check_finite(figure.loss(), 0, step_);
-  tell({Order::Kind::figure_to_beat, figure.loss()});
+void Trainer::set_baseline(const Scores& scores) {
+  check_finite(scores.loss(), 0, step_);
+  tell({Order::Kind::baseline, scores.loss()});
   validated_step_ = step_;
-  early_stopping_.evaluated(figure.loss());
+  early_stopping_.evaluated(scores.loss());
 }
 
 void Trainer::begin_next_epoch() {
   check(!is_staged_, "[trainer] the staged batch waits for its step()");
   tell({Order::Kind::next_epoch});
-  task_.begin_epoch(++epoch_);
+  objective_.begin_epoch(++epoch_);
 }
 
 bool Trainer::done() const { return at_the_end(options_, step_, epoch_, early_stopping_, trigger_); }
@@ -333,7 +333,7 @@ void Trainer::save(const std::filesystem::path& path, int64_t log_position) cons
   check(!is_staged_, "[save] the staged batch waits for its step(): a resumed training would miss it");
   if (ranks_) {
     tell({Order::Kind::collect_state});
-    task_.collect_state(*ranks_);
+    objective_.collect_state(*ranks_);
   }
   StateFileWriter file;
   file.add_segments("values", model_.values(), model_.segments());
@@ -343,7 +343,7 @@ void Trainer::save(const std::filesystem::path& path, int64_t log_position) cons
   early_stopping_.save(file);
   if (asks_trigger(options_)) trigger_.save(file);
   if (options_.averaging != Averaging::never) average_.save(file, model_.segments());
-  task_.save(file);
+  objective_.save(file);
   file.add("step", step_);
   file.add("epoch", epoch_);
   file.add("validated_step", validated_step_);
@@ -375,8 +375,8 @@ int64_t Trainer::load(const std::filesystem::path& path) {
   file.read("validated_step", validated_step_, -1);
   file.read("log_position", log_position);
   file.read("seconds", seconds_, 0);
-  task_.begin_epoch(epoch_);
-  task_.load(file);
+  objective_.begin_epoch(epoch_);
+  objective_.load(file);
   return log_position;
 }
 

@@ -1,6 +1,6 @@
-// The trainer: one step, one epoch, schedule, early stopping, averaging, saving and resuming of any Task. It
-// deliberately prints nothing and does not decide when to evaluate or save: the caller's loop does
-// (lm/program/train.cpp). Next: lm/training/gpu_step.h, lm/tasks/language_modelling.h.
+// The trainer: one step, one epoch, schedule, early stopping, averaging, saving and resuming of any
+// Objective. It deliberately prints nothing and does not decide when to evaluate or save: the caller's loop
+// does (lm/program/train.cpp). Next: lm/training/gpu_step.h, lm/tasks/language_modelling.h.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lm/training/gradient_sum.h"
-#include "lm/training/task.h"
+#include "lm/training/objective.h"
 #include "optim/averaging.h"
 #include "optim/early_stopping.h"
 #include "optim/non_monotonic.h"
@@ -56,13 +56,13 @@ class GpuStep;  // lm/training/gpu_step.h
 
 class Trainer {
  public:
-  /// `task` must outlive it. InputErrors of check_options().
-  Trainer(Task& task, const TrainerOptions& options);
+  /// `objective` must outlive it. InputErrors of check_options().
+  Trainer(Objective& objective, const TrainerOptions& options);
   ~Trainer();
 
   /// Trains with other processes from now on; `ranks` must outlive it. To be called before the first batch,
-  /// by all ranks, whose models and tasks must be the same. Then rank 0 calls what it likes, and the others
-  /// follow(). InputErrors of Task::divide(), and if the model has batch normalisation.
+  /// by all ranks, whose models and objectives must be the same. Then rank 0 calls what it likes, and the
+  /// others follow(). InputErrors of Objective::divide(), and if the model has batch normalisation.
   void join(Ranks& ranks);
   /// Repeats the calls of rank 0's trainer until that is destroyed. Evaluations, files and messages are
   /// rank 0's alone.
@@ -85,11 +85,11 @@ class Trainer {
   /// While the returned scope exists, the model has the weights to be evaluated and saved: the average if
   /// averaging has started, otherwise the current weights. No step may be made meanwhile.
   [[nodiscard]] AveragedWeights::Scope evaluated_weights() { return AveragedWeights::Scope(average_); }
-  /// Passes the figure of evaluated_weights() to the schedule, early stopping and averaging, which may start
+  /// Passes the scores of evaluated_weights() to the schedule, early stopping and averaging, which may start
   /// now; returns whether it is the best so far. Throws Diverged if it is not finite.
-  bool validated(const Figure& figure);
-  /// Sets the best figure so far to that of the trained weights that a finetuning begins with.
-  void set_figure_to_beat(const Figure& figure);
+  bool validated(const Scores& scores);
+  /// Sets the best scores so far to those of the trained weights that a finetuning begins with.
+  void set_baseline(const Scores& scores);
   /// Whether the current weights have been validated.
   bool is_validated() const { return validated_step_ == step_; }
 
@@ -104,8 +104,8 @@ class Trainer {
   /// Returns the log position. InputError, naming the file, for the state of another run or an invalid state.
   int64_t load(const std::filesystem::path& path);
 
-  Task& task() { return task_; }
-  const Task& task() const { return task_; }
+  Objective& objective() { return objective_; }
+  const Objective& objective() const { return objective_; }
   int64_t step_count() const { return step_; }
   int64_t epoch() const { return epoch_; }  // from 1
   int64_t epochs() const { return options_.epochs; }
@@ -116,8 +116,8 @@ class Trainer {
   double seconds() const { return seconds_; }
   /// Whether there is a best model: false before the first evaluation.
   bool has_best() const { return early_stopping_.has_best(); }
-  /// Whether a figure would be the best so far; unlike validated() it changes nothing.
-  bool would_be_best(const Figure& figure) const { return figure.loss() < early_stopping_.best().loss; }
+  /// Returns whether scores would be the best so far, and unlike validated() changes nothing.
+  bool would_be_best(const Scores& scores) const { return scores.loss() < early_stopping_.best().loss; }
 
  private:
   /// Puts the staged batch's ids and the step's numbers where the step's kernels find them.
@@ -136,7 +136,7 @@ class Trainer {
   struct Order;
   void tell(const Order& order) const;
 
-  Task& task_;
+  Objective& objective_;
   Module& model_;
   TrainerOptions options_;
   std::unique_ptr<Optimizer> optimizer_;

@@ -50,12 +50,13 @@ TEST(EmulatedGpu, ProductsOfOddWidthsAreOfAlignedRows) {
   for (const std::string cell : {"lstm", "mlstm"})
     for (const int64_t experts : {1, 3}) {
       Recipe recipe = small_recipe(cell);
-      recipe.model.hidden = {7, 9};
-      recipe.model.embedding = 5;
-      recipe.model.variational = true;
-      recipe.model.regularization.weight_drop = 0.3;
-      recipe.model.experts = experts;
-      if (experts > 1) recipe.model.embedding = 8;  // whose vectors, one for each expert, lie side by side
+      recipe.language_model().model.hidden = {7, 9};
+      recipe.language_model().model.embedding = 5;
+      recipe.language_model().model.variational = true;
+      recipe.language_model().model.regularization.weight_drop = 0.3;
+      recipe.language_model().model.experts = experts;
+      if (experts > 1)
+        recipe.language_model().model.embedding = 8;  // whose vectors, one for each expert, lie side by side
       Training training(recipe, 12, ids, {}, Device::cuda);
       const emulated_gpu::Counts before = emulated_gpu::counts();
       advance(training, 3);
@@ -74,17 +75,17 @@ TEST(EmulatedGpu, LaunchesOfAStepOfAwdLstm) {
   };
   for (const auto& [batch, experts, expected] : {Model{44, 1, 890}, {12, 15, 933}}) {
     Recipe recipe = small_recipe("lstm");
-    recipe.model.layers = 3;
-    recipe.model.embedding = 4;
-    recipe.model.hidden = {8, 8, 4};
-    recipe.model.dropout = 0;
-    recipe.model.tied = true;
-    recipe.model.experts = experts;
-    recipe.model.regularization.weight_drop = 0.5;
-    recipe.model.cell_settings.of<GateBiasSettings>().biases = 1;
-    recipe.task.batches.batch = batch;
-    recipe.task.micro_batch = 0;
-    recipe.task.batches.chunks.length = 70;
+    recipe.language_model().model.layers = 3;
+    recipe.language_model().model.embedding = 4;
+    recipe.language_model().model.hidden = {8, 8, 4};
+    recipe.language_model().model.dropout = 0;
+    recipe.language_model().model.tied = true;
+    recipe.language_model().model.experts = experts;
+    recipe.language_model().model.regularization.weight_drop = 0.5;
+    recipe.language_model().model.cell_settings.of<GateBiasSettings>().biases = 1;
+    recipe.language_model().train.batches.batch = batch;
+    recipe.language_model().train.micro_batch = 0;
+    recipe.language_model().train.batches.chunks.length = 70;
     recipe.trainer.optimizer.kind = OptimizerKind::sgd;
     recipe.trainer.clip = 0.25;
     const std::vector<int32_t> ids = some_ids(static_cast<size_t>(batch) * 70 * 6 + 1);

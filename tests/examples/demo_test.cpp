@@ -9,7 +9,7 @@ namespace rondo {
 namespace {
 
 TEST(Demo, ReadsFilesThatAreThereAndNoPattern) {
-  const std::vector<std::string> files = load_recipe("demo").data.files;
+  const std::vector<std::string> files = load_recipe("demo").language_model().data.files;
   uintmax_t bytes = 0;
   for (const std::string& file : files) {
     const auto path = std::filesystem::path(RONDO_SOURCE_DIR) / file;

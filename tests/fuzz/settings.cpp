@@ -3,10 +3,8 @@
 
 #include <algorithm>
 
-#include "lm/program/model.h"
 #include "lm/program/provenance.h"
 #include "lm/program/recipe.h"
-#include "lm/program/recipe_validation.h"
 #include "tests/fuzz/target.h"
 
 namespace rondo::fuzz {
@@ -32,8 +30,8 @@ void read_settings(std::string_view lines, const Config& config) {
 /// A recipe that is accepted has a model with a size.
 void describe(const Recipe& recipe) {
   validate(recipe, "file");
-  if (recipe.model.layers > 8) return;
-  const LanguageModel model(model_options(recipe), 10'000, 1, Device::meta);
+  if (recipe.language_model().model.layers > 8) return;
+  const LanguageModel model(model_options(recipe.language_model()), 10'000, 1, Device::meta);
   demand(model.parameter_count() > 0, "a model without parameters");
 }
 

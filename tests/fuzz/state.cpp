@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "data/text.h"
-#include "lm/program/model.h"
 #include "lm/training/checkpoint.h"
 #include "tensor/error.h"
 #include "tests/fuzz/target.h"
+#include "tests/lm/training/training.h"
 
 namespace rondo::fuzz {
 namespace {
@@ -21,19 +21,19 @@ std::vector<Recipe> recipes() {
   std::vector<Recipe> all(3);
   for (Recipe& recipe : all) {
     recipe.name = "small";
-    recipe.data.tokenization.unit = Unit::bytes;
-    recipe.model.hidden = {3};
-    recipe.model.embedding = 2;
-    recipe.task.batches.batch = 2;
-    recipe.task.batches.chunks.length = 3;
+    recipe.language_model().data.tokenization.unit = Unit::bytes;
+    recipe.language_model().model.hidden = {3};
+    recipe.language_model().model.embedding = 2;
+    recipe.language_model().train.batches.batch = 2;
+    recipe.language_model().train.batches.chunks.length = 3;
     recipe.trainer.optimizer.learning_rate = 0.01;
   }
   all[0].trainer.optimizer.kind = OptimizerKind::adam;
   all[1].trainer.optimizer.kind = OptimizerKind::sgd;
   all[1].trainer.averaging = Averaging::non_monotonic;
-  all[1].task.batches.chunks.deviation = 2;
-  all[2].model.cell = "bn_lstm";
-  all[2].task.batches.batching = Batching::crops;
+  all[1].language_model().train.batches.chunks.deviation = 2;
+  all[2].language_model().model.cell = "bn_lstm";
+  all[2].language_model().train.batches.batching = Batching::crops;
   return all;
 }
 
@@ -65,7 +65,7 @@ void go_on(Training& training) {
   try {
     training.trainer.step();
     training.trainer.metrics();
-    training.trainer.validated({.value = 1.5});
+    training.trainer.validated({.metrics = {{"nats", 1.5}}});
     training.trainer.save(saved, 0);
   } catch (const Diverged&) {  // numbers that are finite can lead to ones that are not
     return;
@@ -122,7 +122,7 @@ std::vector<std::string> seeds() {
       it.trainer.next_batch();
       it.trainer.step();
       it.trainer.metrics();
-      it.trainer.validated({.value = nats});
+      it.trainer.validated({.metrics = {{"nats", nats}}});
       it.trainer.save(file, 100);
       add(i);
     }

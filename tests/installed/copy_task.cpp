@@ -62,7 +62,7 @@ struct Sequences {
   std::vector<int32_t> source, inputs, targets;  // the decoder reads its targets one step late
 };
 
-struct Copying : Task {
+struct Copying : Objective {
   explicit Copying(Copier& copier) : model_(copier) {}
 
   Module& model() override { return model_; }
@@ -86,11 +86,11 @@ struct Copying : Task {
         linear_cross_entropy(features, model_.output.weight, model_.output.bias, indices[2]);
     return {nats.total / static_cast<real>(T * B), {nats.each}};
   }
-  double share_of_epoch() const override { return static_cast<double>(position_) / batches; }
+  double epoch_fraction() const override { return static_cast<double>(position_) / batches; }
   int64_t scored_per_epoch() const override { return batches * 32 * 5; }
 
   /// The share of unseen sequences that are copied without an error, by a decoder that reads what it wrote.
-  Figure evaluate(const std::function<void(int64_t)>&) override {
+  Scores evaluate(const std::function<void(int64_t)>&) override {
     const EvaluationMode no_dropout(model_);
     const NoGradient no_history;
     const Sequences unseen(12345678, 500);
@@ -112,8 +112,7 @@ struct Copying : Task {
       }
     }
     const auto copied = static_cast<double>(std::ranges::count(right, true));
-    return {
-        .name = "accuracy", .value = copied / static_cast<double>(B), .higher_is_better = true, .count = B};
+    return {.metrics = {{"accuracy", copied / static_cast<double>(B)}}, .higher_is_better = true, .count = B};
   }
 
   void save(StateWriter& to) const override { to.add("position", position_); }
@@ -133,16 +132,16 @@ int main() {
                          .clip = 1,
                          .optimizer = {.kind = OptimizerKind::adam, .learning_rate = 0.004},
                          .schedule = {.kind = ScheduleKind::step, .decay = 0.8}});
-  Figure figure;
-  while (!trainer.done() && figure.value < 1) {
+  Scores scores{.metrics = {{"accuracy", 0}}};
+  while (!trainer.done() && scores.value() < 1) {
     while (trainer.next_batch()) trainer.step();
     const StepMetrics metrics = trainer.metrics();
-    figure = task.evaluate({});
-    trainer.validated(figure);
+    scores = task.evaluate({});
+    trainer.validated(scores);
     std::printf("epoch %2d  %.4f nats  %5.1f %% of %d copied\n", static_cast<int>(trainer.epoch()),
-                metrics.loss / static_cast<double>(metrics.scored), 100 * figure.value,
-                static_cast<int>(figure.count));
+                metrics.loss / static_cast<double>(metrics.scored), 100 * scores.value(),
+                static_cast<int>(scores.count));
     trainer.begin_next_epoch();
   }
-  return figure.value == 1 ? 0 : 1;
+  return scores.value() == 1 ? 0 : 1;
 }

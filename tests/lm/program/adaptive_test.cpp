@@ -49,8 +49,8 @@ TEST_F(AdaptiveTest, SaysWhatWasDone) {
   // (150 x 8 - 1) / 10 steps of 10 streams, in 24 chunks of 5.
   expect_contains(text, "1190 symbols of the training text in 10 streams, 24 batches\n");
   expect_contains(text, "neural cache: window 2000, theta 0.5, lambda 0.1; it grows from empty\n");
-  expect_contains(text, "read in one stream; the first symbol is context only");
-  expect_contains(text, "test.txt: 159 symbols scored, 0 of them unknown (0.00%)\n");
+  expect_contains(text, "test: 159 symbols in one stream\n");
+  expect_contains(text, "\nunknowns    0\n");
 
   const Json json = json_of({"--dynamic", "--cache", "--set", "dynamic.style=old"});
   EXPECT_EQ(json.at("dynamic").at("style"), "old");
@@ -234,7 +234,7 @@ TEST_F(AdaptiveTest, TunePrintsTrialsAndTheWordsOfTheBest) {
   EXPECT_EQ(trials, 9);
   expect_contains(text, settings);
   expect_contains(text, "9 trials on the first 100 symbols, 9 passes: 900 scored in all\n");
-  expect_contains(text, "159 symbols scored");
+  expect_contains(text, "159 symbols in one stream");
 }
 
 TEST_F(AdaptiveTest, AVocabularyOfAllTexts) {

@@ -74,7 +74,7 @@ TEST(ClassificationRun, IsTrainedAndMeasured) {
       EXPECT_EQ(json.at("nats"), log.back().at("nats"));
     }
   }
-  expect_contains(output_of_lm({"eval", data.path("run")}), "valid.txt: accuracy ");
+  expect_contains(output_of_lm({"eval", data.path("run")}), "valid: 40 sentences\naccuracy ");
   // Kept: two by the training, then these four.
   EXPECT_EQ(lines_of(data.path("run/evaluations.jsonl")), 6u);
 }
@@ -200,8 +200,8 @@ TEST(ClassificationRun, OtherCommandsRefuseIt) {
   expect_refused(run_lm({"eval", run, data.path("toy.toml")}), "toy.toml: line 1: no label");
   expect_refused(run_lm({"eval", run, "--split", "new"}), "--split");
   expect_refused(run_lm({"eval", run, "--set", "decoding.beam=1"}),
-                 "--set decoding.beam=1: a classifier is evaluated as it was trained");
-  expect_refused(run_lm({"eval", run, "--task", "new"}), "one task alone, classification");
+                 "--set decoding.beam=1: a run is evaluated as it was trained");
+  expect_refused(run_lm({"eval", run, "--task", "new"}), "one task alone");
   data.write("run/labels.txt", "no\nyet\n");
   expect_refused(run_lm({"eval", run}), "not the vocabulary that this run was made with");
   fs::remove(data.path("run/labels.txt"));

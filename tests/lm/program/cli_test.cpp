@@ -115,7 +115,7 @@ TEST(CommandLine, NamesAreIndependentOfCase) {
   expect_refused(run_lm({"generate", "no run", "--device", "CPU"}), "no run at no run");
   const Recipe recipe =
       resolve_recipe("demo", {parse_setting("model.cell=LSTM"), parse_setting("train.optimizer=AdamW")});
-  EXPECT_EQ(recipe.model.cell, "lstm");
+  EXPECT_EQ(recipe.language_model().model.cell, "lstm");
   EXPECT_EQ(recipe.trainer.optimizer.kind, OptimizerKind::adamw);
 }
 

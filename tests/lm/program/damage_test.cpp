@@ -4,10 +4,10 @@
 
 #include <random>
 
-#include "lm/program/model.h"
 #include "lm/training/checkpoint.h"
 #include "tests/lm/program/program.h"
 #include "tests/lm/training/small_training.h"
+#include "tests/lm/training/training.h"
 
 namespace rondo {
 namespace {

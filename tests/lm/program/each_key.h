@@ -19,9 +19,10 @@
 #include "lm/program/evaluate.h"
 #include "lm/program/published.h"
 #include "lm/program/recipes.h"
+#include "lm/program/run.h"
 #include "lm/program/run_record.h"
 #include "lm/program/train.h"
-#include "lm/program/translator.h"
+#include "lm/tasks/translation.h"
 #include "tensor/threads.h"
 #include "tests/lm/program/program.h"
 
@@ -202,14 +203,16 @@ log_every = 1
       translator({"data.min_count=2"});
       translator_ = last_run();
     }
-    OpenTranslator run = open_translator(translator_);
+    OpenTask run = open_task(translator_);
+    auto& task = run.task_as<TranslationTask>("translation");
     const Keys keys = keys_of(run.config.recipe);
     for (const Setting& setting : settings_of(settings)) apply_setting(setting, keys);
-    const Vocabulary& target = run.vocabularies.target;
+    const auto [model, vocabularies, has_source] = task.translator(*run.model);
+    const Vocabulary& target = vocabularies.target;
     std::string told;
     for (const auto& found :
-         translate(*run.model, std::vector<std::vector<int32_t>>{{1, 2, 3, 0}, {4, 2, 0}}, false,
-                   {*target.line_end_id(), target.unknown_id()}, run.config.recipe.translation.decoding))
+         translate(model, std::vector<std::vector<int32_t>>{{1, 2, 3, 0}, {4, 2, 0}}, false,
+                   {*target.line_end_id(), target.unknown_id()}, task.settings.decoding))
       for (const Hypothesis& it : found) told += fmt::format("{} {}\n", it.score, fmt::join(it.ids, " "));
     return told;
   }
@@ -227,7 +230,7 @@ log_every = 1
     run.config.recipe = resolve_recipe(data_.path("tiny.toml"), settings_of(settings));
     run.types = 12;
     run.finished = true;
-    run.measured[test_kind] = Measured{.symbols = 100, .read = published_reading(run.recipe())};
+    run.measured[test_kind] = Measured{.symbols = 100, .read = run.recipe().task->preferred_reading()};
     std::string told = published_json(run.recipe().published).dump();
     for (std::size_t kind = 0; kind < kinds_of_measurement.size(); ++kind)
       told += fmt::format(" {}", run.published(kind));
@@ -259,10 +262,10 @@ log_every = 1
   using Cases = std::map<std::string, Case>;
   /// Of the settings that only some cells have.
   static Cases cases_of_cells(Probe shown_by);
-  /// Tries the case of each key of a recipe of this kind, except [recipe] of other kinds than language
+  /// Tries the case of each key of a recipe of this task, except [recipe] of other tasks than language
   /// modelling, and others that are tried elsewhere.
-  void expect_each_shows(TaskKind kind, Cases known, const Keys& tried_elsewhere = {},
-                         const MixedTasks& tasks = {});
+  void expect_each_shows(const std::string& task, Cases known, const Keys& tried_elsewhere = {},
+                         const std::vector<std::string>& parts = {});
 
  private:
   void write_pairs(const std::string& name, int64_t count, uint64_t seed) const {
@@ -303,14 +306,14 @@ inline EachKey::Cases EachKey::cases_of_cells(Probe shown_by) {
   return cases;
 }
 
-inline void EachKey::expect_each_shows(TaskKind kind, Cases known, const Keys& tried_elsewhere,
-                                       const MixedTasks& tasks) {
+inline void EachKey::expect_each_shows(const std::string& task, Cases known, const Keys& tried_elsewhere,
+                                       const std::vector<std::string>& parts) {
   Recipe recipe;
-  recipe.kind = kind;
-  recipe.tasks = tasks;
+  recipe.set_task(task);
+  for (const std::string& part : parts) recipe.task->add_part(part);
   const auto is_elsewhere = [&](const std::string& name) {
     const auto is_it = [&](const Key& other) { return other.name == name; };
-    return (name.starts_with("recipe.") && kind != TaskKind::language_modelling) ||
+    return (name.starts_with("recipe.") && task != "language_modelling") ||
            std::any_of(tried_elsewhere.begin(), tried_elsewhere.end(), is_it);
   };
   for (const Key& key : keys_of(recipe)) {

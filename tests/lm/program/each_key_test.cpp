@@ -161,7 +161,7 @@ TEST_F(EachKey, ShowsInWhatACommandDoes) {
   Cases known = language_model_cases();
   known.merge(cases_of_model());
   known.merge(EachKey::cases_of_cells(&EachKey::trained));
-  expect_each_shows(TaskKind::language_modelling, std::move(known));
+  expect_each_shows("language_modelling", std::move(known));
 }
 
 // Without which the test above would say nothing.

@@ -78,7 +78,7 @@ TEST_F(EachKey, OfTranslationShowsInWhatACommandDoes) {
   // Those of trainers and runs are read by the same code as in language modelling.
   TrainerOptions trainer;
   RunOptions run;
-  expect_each_shows(TaskKind::translation, translation_cases(),
+  expect_each_shows("translation", translation_cases(),
                     section("train", joined({keys_of(trainer), keys_of(run)})));
 }
 
@@ -97,9 +97,8 @@ TEST_F(EachKey, OfATaskAmongSeveralShowsInWhatACommandDoes) {
   };
   // The others are those of translation, above.
   Recipe translation;
-  translation.kind = TaskKind::translation;
-  expect_each_shows(TaskKind::multi_task, cases, keys_of(translation),
-                    {{.name = "first"}, {.name = "second"}});
+  translation.set_task("translation");
+  expect_each_shows("multi_task", cases, keys_of(translation), {"first", "second"});
 }
 
 }  // namespace

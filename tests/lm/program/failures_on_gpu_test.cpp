@@ -57,7 +57,7 @@ TEST(GpuThatIsTooSmall, IsSaidInOneLine) {
   data.trained("run", {"--epochs", "1"});
   expect_one_line(run_on("memory=60000", {"eval", data.path("run")}), "no memory on the GPU");
   expect_refused(run_on("memory=60000", data.train("other")),
-                 "are available: no train.micro_batch makes it fit");
+                 "are available: set a smaller train.micro_batch, or make ");
   EXPECT_FALSE(std::filesystem::exists(data / "other")) << "there was no room for the model";
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "data/file_kind.h"
+#include "lm/tasks/translation.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

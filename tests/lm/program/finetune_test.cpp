@@ -92,7 +92,7 @@ TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
     words.insert(words.end(), {"--set", setting});
   output_of_lm(finetune(data, "better", "again", words));
   const Recipe again = read_config(open_run_folder(data / "again")).recipe;
-  EXPECT_EQ(again.model.regularization.zoneout, 0.1);
+  EXPECT_EQ(again.language_model().model.regularization.zoneout, 0.1);
   EXPECT_EQ(again.trainer.optimizer.weight_decay, 0.001);
   EXPECT_LE(valid_nats(data, "again"), better);
 }

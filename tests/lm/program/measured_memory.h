@@ -6,10 +6,12 @@
 
 #include <random>
 
-#include "lm/program/model.h"
-#include "lm/program/multi_task_text.h"
 #include "lm/program/recipes.h"
+#include "lm/tasks/classification.h"
 #include "lm/tasks/multi_task.h"
+#include "lm/tasks/question_answering.h"
+#include "lm/tasks/skip_thought.h"
+#include "lm/tasks/speech.h"
 #include "lm/training/memory.h"
 #include "nn/models/shared_encoder_decoders.h"
 #include "tensor/allocator.h"
@@ -111,83 +113,59 @@ inline Recipe recipe_of(const SmallTraining& it) {
 
 inline std::unique_ptr<Module> make_model(const Recipe& recipe, Device device) {
   constexpr int64_t V = SomeTexts::V;
-  const EncoderDecoderOptions& translator = recipe.translation.model;
-  switch (recipe.kind) {
-    case TaskKind::translation:
-      return std::make_unique<EncoderDecoder>(translator, V, V, 1, device);
-    case TaskKind::multi_task: {
-      std::map<std::string, int64_t> sizes;
-      for (const std::string& language : languages_of(recipe.tasks)) sizes.emplace(language, V);
-      return std::make_unique<SharedEncoderDecoders>(translator, sizes, routes_of(recipe.tasks), 1, device);
-    }
-    case TaskKind::classification:
-      return std::make_unique<SentenceClassifier>(recipe.classification.model, V, SomeTexts::classes, 1,
-                                                  device);
-    case TaskKind::question_answering:
-      return std::make_unique<AttentiveReader>(recipe.question_answering.model, V, SomeTexts::entities, 1,
-                                               device);
-    case TaskKind::skip_thought:
-      return std::make_unique<SkipThought>(recipe.skip_thought.model, V, 1, device);
-    case TaskKind::speech:
-      return std::make_unique<CtcModel>(recipe.speech.model, width_of(recipe.speech.data.frames), V, 1,
-                                        device);
-    default:
-      return std::make_unique<LanguageModel>(model_options(recipe), V, 1, device);
-  }
+  std::vector<int64_t> sizes = recipe.task->assumed_sizes(V);
+  if (recipe.task_name == "classification") sizes = {V, SomeTexts::classes};
+  if (recipe.task_name == "question_answering") sizes = {V, SomeTexts::entities};
+  return recipe.task->make_model(sizes, 1, device);
 }
 
-/// The tasks of a multi-task training, which outlive it.
-using Mixed = std::vector<std::unique_ptr<Task>>;
+/// The objectives of a multi-task training, which outlive it.
+using Mixed = std::vector<std::unique_ptr<Objective>>;
 
-inline std::unique_ptr<Task> make_task(const Recipe& recipe, const SomeTexts& texts, Mixed& mixed,
-                                       Module& model) {
-  switch (recipe.kind) {
-    case TaskKind::translation:
-      return std::make_unique<Translation>(dynamic_cast<EncoderDecoder&>(model), recipe.translation.task,
-                                           texts.text.pairs, texts.text);
-    case TaskKind::multi_task: {
-      auto& models = dynamic_cast<SharedEncoderDecoders&>(model);
-      std::vector<MixedTask> tasks;
-      for (size_t i = 0; i < recipe.tasks.size(); ++i) {
-        mixed.push_back(std::make_unique<Translation>(models.at(i), recipe.translation.task, texts.text.pairs,
-                                                      texts.text));
-        tasks.push_back({recipe.tasks[i].name, 1, mixed.back().get()});
-      }
-      return std::make_unique<MultiTask>(model, tasks);
+inline std::unique_ptr<Objective> make_objective(const Recipe& recipe, const SomeTexts& texts, Mixed& mixed,
+                                                 Module& model) {
+  const Task& task = *recipe.task;
+  if (const auto* it = dynamic_cast<const TranslationTask*>(&task))
+    return std::make_unique<Translation>(dynamic_cast<EncoderDecoder&>(model), it->settings.train,
+                                         texts.text.pairs, texts.text);
+  if (const auto* it = dynamic_cast<const MultiTaskLearning*>(&task)) {
+    auto& models = dynamic_cast<SharedEncoderDecoders&>(model);
+    std::vector<MixedTask> tasks;
+    for (const MixedTaskOptions& part : it->settings.tasks) {
+      mixed.push_back(std::make_unique<Translation>(models.at(tasks.size()), it->settings.translation.train,
+                                                    texts.text.pairs, texts.text));
+      tasks.push_back({part.name, 1, mixed.back().get()});
     }
-    case TaskKind::classification:
-      return std::make_unique<Classification>(dynamic_cast<SentenceClassifier&>(model),
-                                              recipe.classification.task, texts.labelled, texts.labelled);
-    case TaskKind::question_answering:
-      return std::make_unique<QuestionAnswering>(dynamic_cast<AttentiveReader&>(model),
-                                                 recipe.question_answering.task, texts.questions,
-                                                 texts.questions);
-    case TaskKind::skip_thought:
-      return std::make_unique<SkipThoughtTask>(dynamic_cast<SkipThought&>(model), recipe.skip_thought.task,
-                                               texts.triples, texts.triples);
-    case TaskKind::speech:
-      return std::make_unique<SpeechRecognition>(dynamic_cast<CtcModel&>(model), recipe.speech.task,
-                                                 recipe.speech.data.frames, texts.vocabulary,
-                                                 texts.utterances, texts.utterances);
-    default: {
-      const bool lines = recipe.task.batches.batching == Batching::lines;
-      const std::vector<int32_t>& ids = lines ? texts.lines : texts.ids;
-      return std::make_unique<LanguageModelling>(dynamic_cast<LanguageModel&>(model), recipe.task, ids, ids,
-                                                 0);
-    }
+    return std::make_unique<MultiTask>(model, tasks);
   }
+  if (const auto* it = dynamic_cast<const ClassificationTask*>(&task))
+    return std::make_unique<Classification>(dynamic_cast<SentenceClassifier&>(model), it->settings.train,
+                                            texts.labelled, texts.labelled);
+  if (const auto* it = dynamic_cast<const QuestionAnsweringTask*>(&task))
+    return std::make_unique<QuestionAnswering>(dynamic_cast<AttentiveReader&>(model), it->settings.train,
+                                               texts.questions, texts.questions);
+  if (const auto* it = dynamic_cast<const SkipThoughtTask*>(&task))
+    return std::make_unique<SkipThoughtObjective>(dynamic_cast<SkipThought&>(model), it->settings.train,
+                                                  texts.triples, texts.triples);
+  if (const auto* it = dynamic_cast<const SpeechTask*>(&task))
+    return std::make_unique<SpeechRecognition>(dynamic_cast<CtcModel&>(model), it->settings.train,
+                                               it->settings.frames, texts.vocabulary, texts.utterances,
+                                               texts.utterances);
+  const LanguageModellingOptions& options = recipe.language_model().train;
+  const std::vector<int32_t>& ids = options.batches.batching == Batching::lines ? texts.lines : texts.ids;
+  return std::make_unique<LanguageModelling>(dynamic_cast<LanguageModel&>(model), options, ids, ids, 0);
 }
 
 /// An epoch, an evaluation and an epoch.
-inline void train_and_evaluate(Task& task, TrainerOptions options) {
+inline void train_and_evaluate(Objective& objective, TrainerOptions options) {
   if (options.averaging != Averaging::never) options.averaging = Averaging::always;
-  Trainer trainer(task, options);
+  Trainer trainer(objective, options);
   for (int epoch = 0; epoch < 2; ++epoch) {
     while (trainer.next_batch()) trainer.step();
     trainer.metrics();
     if (epoch == 0) {
       const auto evaluated = trainer.evaluated_weights();
-      task.evaluate({});
+      objective.evaluate({});
     }
     trainer.begin_next_epoch();
   }
@@ -200,21 +178,21 @@ inline void expect_estimates_near_peaks(Device device) {
     Mixed mixed, mixed_on_meta;
     const TrainingMemory estimated = measure_training_memory(
         device, recipe.trainer, [&](Device meta) { return make_model(recipe, meta); },
-        [&](Module& model) { return make_task(recipe, texts, mixed_on_meta, model); });
+        [&](Module& model) { return make_objective(recipe, texts, mixed_on_meta, model); });
     const size_t before = memory_statistics(device).bytes_in_use;
     const auto peak = [&] { return static_cast<double>(memory_statistics(device).peak_bytes - before); };
     reset_peak_bytes(device);
     double evaluation = 0;
     {
       const auto model = make_model(recipe, device);
-      const auto task = make_task(recipe, texts, mixed, *model);
-      task->evaluate({});
+      const auto objective = make_objective(recipe, texts, mixed, *model);
+      objective->evaluate({});
       evaluation = peak();
     }
     reset_peak_bytes(device);
     const auto model = make_model(recipe, device);
-    const auto task = make_task(recipe, texts, mixed, *model);
-    train_and_evaluate(*task, recipe.trainer);
+    const auto objective = make_objective(recipe, texts, mixed, *model);
+    train_and_evaluate(*objective, recipe.trainer);
     const std::string which = fmt::format("{} {}", it.recipe, fmt::join(it.settings, " "));
     const double of_training = static_cast<double>(estimated.training) / peak(),
                  of_evaluation = static_cast<double>(estimated.evaluation) / evaluation;

@@ -15,13 +15,13 @@ TEST(Memory, IsRefusedWithARemedy) {
     Mixed mixed;
     const TrainingMemory memory = measure_training_memory(
         Device::cpu, recipe.trainer, [&](Device meta) { return make_model(recipe, meta); },
-        [&](Module& model) { return make_task(recipe, texts, mixed, model); });
+        [&](Module& model) { return make_objective(recipe, texts, mixed, model); });
     EXPECT_NO_THROW(check_training_fits(recipe.name, memory, memory.training));
     const std::string refusal =
         error_of([&] { check_training_fits(recipe.name, memory, memory.training - 1); });
     expect_contains(refusal, recipe.name + ": training would take about ");
     expect_contains(refusal, "model.hidden");
-    const bool of_text = recipe.kind == TaskKind::language_modelling;
+    const bool of_text = recipe.language_modelling() != nullptr;
     expect_contains(refusal, of_text ? "model.embedding or " : "; the largest batch has ");
   }
 }
@@ -33,7 +33,7 @@ TEST(Memory, LeavesNothing) {
   Mixed mixed;
   measure_training_memory(
       Device::cpu, recipe.trainer, [&](Device meta) { return make_model(recipe, meta); },
-      [&](Module& model) { return make_task(recipe, texts, mixed, model); });
+      [&](Module& model) { return make_objective(recipe, texts, mixed, model); });
   EXPECT_EQ(memory_statistics(Device::meta).bytes_in_use, before);
 }
 

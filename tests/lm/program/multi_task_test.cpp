@@ -1,10 +1,11 @@
 // Multi-task learning with the program: a recipe that names its tasks, killed and resumed trainings,
 // translations of each task, and what is refused.
+#include "lm/tasks/multi_task.h"
+
 #include <sstream>
 
 #include "data/files.h"
 #include "data/reversal_task.h"
-#include "lm/program/multi_task_text.h"
 #include "lm/program/recipes.h"
 #include "lm/program/settings.h"
 #include "lm/program/shell_command.h"
@@ -108,7 +109,7 @@ TEST(MultiTaskRun, LogsAFigureOfEachTaskAndTranslatesWithTheFirst) {
   EXPECT_NE(scores("copy"), scores("translate")) << "another encoder";
   expect_contains(output_of_lm({"eval", data.path("run"), "--split", "test", "--threads", "1"}), "BLEU");
   expect_refused(run_lm({"translate", data.path("run"), "--task", "none"}),
-                 "--task none: the tasks of " + data.path("run") + " are translate, copy, write");
+                 "--task none: the tasks of this run are translate, copy, write");
   expect_refused(run_lm({"translate", data.path("run"), "--task", "write"}),
                  "--task write: it is a language model, without a source to translate");
 }
@@ -139,7 +140,7 @@ TEST(MultiTaskRun, EachTaskIsMeasured) {
   EXPECT_NEAR(copy.at("bleu"), bleu.at("bleu").at("score"), 1e-9);
   measured("write", "test");
   expect_contains(output_of_lm({"eval", data.path("run"), "--task", "write"}),
-                  "task write, 20 sentences, without a source");
+                  "valid: 74 symbols in lines from a zero state");
 
   std::vector<std::string> measured_tasks;
   std::istringstream kept(bytes_of_file(data.path("run/evaluations.jsonl")));
@@ -154,7 +155,7 @@ TEST(MultiTaskRun, EachTaskIsMeasured) {
   }
   EXPECT_EQ(row(), before) << "other tasks and texts are not in the row of the first";
 
-  expect_refused(run_lm({"eval", data.path("run"), "--task", "none"}), "the tasks of " + data.path("run"));
+  expect_refused(run_lm({"eval", data.path("run"), "--task", "none"}), "the tasks of this run");
   expect_refused(run_lm({"eval", data.path("run"), "--task", "write", "--set", "decoding.beam=1"}),
                  "--set decoding.beam=1: the task write is a language model");
 }
@@ -177,29 +178,35 @@ std::string text_of(const std::vector<std::string>& lines) {
   return text;
 }
 
+MultiTaskLearning& task_of(const Recipe& recipe) { return dynamic_cast<MultiTaskLearning&>(*recipe.task); }
+
 TEST(MultiTaskText, HasThePairsOfEachTask) {
   const ThreeTasks data;
   write_bytes(data.path("three.toml"), std::string(head) + tasks + halves_of_en + next_of_de + settings);
   const Recipe recipe = resolve_recipe(data.path("three.toml"), {});
-  const MultiTaskText text = open_multi_task_text(data.path("data"), recipe.tasks, recipe.translation);
+  MultiTaskLearning& task = task_of(recipe);
+  const std::vector<MixedTaskOptions> parts = task.settings.tasks;
+  task.open({.path = data.path("data")});
   for (const Split split : {Split::train, Split::valid, Split::test}) {
-    const TextPair halves = text_of_task(text, recipe.tasks[3], split);
+    const TextPair halves = task.text_of(parts[3], split);
     const auto [first, second] =
         halves_of(bytes_of_file(data.path(fmt::format("data/{}.en", to_string(split)))));
     EXPECT_EQ(halves.source.content, text_of(first));
     EXPECT_EQ(halves.target.content, text_of(second));
-    const TextPair next = text_of_task(text, recipe.tasks[4], split);
+    const TextPair next = task.text_of(parts[4], split);
     const std::string de = bytes_of_file(data.path(fmt::format("data/{}.de", to_string(split))));
     EXPECT_EQ(next.source.content, de);
     EXPECT_EQ(next.target.content, de.substr(de.find('\n') + 1) + '\n');
   }
   // Of a share of the pairs the translation's alone; and a vocabulary of whole lines.
-  EXPECT_EQ(train_text_of(text, recipe.tasks[0], 0.1).lines, 30);
-  EXPECT_EQ(train_text_of(text, recipe.tasks[3], 0.1).lines, 300);
-  const MixedTasks without_copies = {recipe.tasks[0], recipe.tasks[3]};
-  const auto vocabularies = vocabularies_of(text, without_copies, {.pairs_share = 0.01});
-  EXPECT_EQ(vocabularies.at("en").to_text(),
-            Vocabulary(text.languages.at("en").at(Split::train), {}, {}).to_text());
+  task.settings.translation.data.pairs_share = 0.1;
+  EXPECT_EQ(task.text_of(parts[0], Split::train).lines, 30);
+  EXPECT_EQ(task.text_of(parts[3], Split::train).lines, 300);
+  task.settings.translation.data.pairs_share = 0.01;
+  task.settings.tasks = {parts[0], parts[3]};  // without copies
+  task.make_vocabularies();
+  EXPECT_EQ(content_among(task.vocabularies(), "vocab.target.txt"),
+            Vocabulary(read_text(data.path("data/train.en"), Unit::words), {}, {}).to_text());
 }
 
 TEST(MultiTaskRun, WritesTheSecondHalfOfALine) {
@@ -268,20 +275,22 @@ TEST(MultiTaskRecipe, IsWrittenAndReadBack) {
   for (const char* name : {"multi-task-one-to-many-multi30k", "multi-task-many-to-one-multi30k",
                            "multi-task-autoencoder-multi30k", "multi-task-skip-thought-multi30k"}) {
     Recipe recipe = resolve_recipe(name, {parse_setting("data.pairs_share=0.1")});
-    ASSERT_GT(recipe.tasks.size(), 1);
-    EXPECT_TRUE(recipe.tasks[0].translates());
+    const std::vector<MixedTaskOptions>& parts = task_of(recipe).settings.tasks;
+    ASSERT_GT(parts.size(), 1);
+    EXPECT_TRUE(parts[0].translates());
     const std::string text = write_toml(keys_of(recipe));
     Recipe back;
     read_recipe(back, text, name, {});
     EXPECT_EQ(write_toml(keys_of(back)), text);
-    EXPECT_EQ(back.tasks[1].ratio, 0.1);
-    EXPECT_EQ(back.tasks[1].pairs, recipe.tasks[1].pairs);
-    EXPECT_EQ(back.translation.data.pairs_share, 0.1);
+    EXPECT_EQ(task_of(back).settings.tasks[1].ratio, 0.1);
+    EXPECT_EQ(task_of(back).settings.tasks[1].pairs, parts[1].pairs);
+    EXPECT_EQ(task_of(back).settings.translation.data.pairs_share, 0.1);
   }
   const Recipe set =
       resolve_recipe("multi-task-many-to-one-multi30k", {parse_setting("tasks.write.ratio=0.7")});
-  EXPECT_EQ(set.tasks[2].ratio, 0.7);
-  for (const MixedTaskOptions& it : resolve_recipe("multi-task-skip-thought-multi30k", {}).tasks)
+  EXPECT_EQ(task_of(set).settings.tasks[2].ratio, 0.7);
+  const Recipe skip_thought = resolve_recipe("multi-task-skip-thought-multi30k", {});
+  for (const MixedTaskOptions& it : task_of(skip_thought).settings.tasks)
     EXPECT_EQ(it.pairs, it.translates() ? PairsOf::lines : PairsOf::halves) << it.name;
 }
 
@@ -294,13 +303,13 @@ TEST(MultiTaskRecipe, RefusesWhatIsNotARecipe) {
   };
   const std::string first = "[tasks.t]\nsource = \"de\"\ntarget = \"en\"\n";
   write_bytes(folder / "a.toml", head + first);
-  EXPECT_EQ(resolve_recipe(folder / "a.toml", {}).tasks.size(), 1);
+  EXPECT_EQ(resolve_recipe(folder / "a.toml", {}).task->parts().size(), 1);
   EXPECT_EQ(error(""), "which tasks? write a section [tasks.NAME] for each, with source and target");
   EXPECT_EQ(error("[tasks.t]\nsource = \"de\"\n"),
             "tasks.t.target is missing: which language does it write?");
   EXPECT_EQ(
       error("[tasks.t]\nsource = \"en\"\ntarget = \"en\"\n"),
-      "tasks.t is the first task, whose figure decides: it has to translate from one language to another");
+      "tasks.t is the first task, whose scores decide: it has to translate from one language to another");
   EXPECT_EQ(error(first + "ratio = 0.5\n"),
             "tasks.t.ratio = 0.5: the first task is the reference, whose ratio is 1");
   EXPECT_EQ(error(first + "[tasks.u]\ntarget = \"en\"\nratio = 0\n"),
@@ -327,7 +336,8 @@ TEST(MultiTaskRecipe, RefusesWhatIsNotARecipe) {
   EXPECT_EQ(error("[tasks]\nsource = \"de\"\n"), "each task has a section of its own: [tasks.NAME]");
   write_bytes(folder / "b.toml", "[recipe]\ntask = \"translation\"\n" + first);
   expect_contains(error_of([&] { resolve_recipe(folder / "b.toml", {}); }),
-                  "b.toml:3:1: tasks are for recipe.task = \"multi_task\", and here it is \"translation\"");
+                  "b.toml:3:1: tasks are for recipe.task = \"multi_task\", and here it is "
+                  "\"translation\"");
   const std::string unknown =
       error_of([&] { resolve_recipe("multi-task-many-to-one-multi30k", {parse_setting("tasks.x=1")}); });
   EXPECT_EQ(unknown,

@@ -111,7 +111,7 @@ TEST(PaperRecipes, Luchetta) {
                   {"published.valid", "70.64", "5"},
                   {"published.test", "73.23", "5"},
                   {"model.output_activation", "identity", "5, no activation is printed"}});
-  EXPECT_EQ(load_recipe("luchetta-lstm-fc").model.output_layers.size(), 2u) << "5, a pair";
+  EXPECT_EQ(load_recipe("luchetta-lstm-fc").language_model().model.output_layers.size(), 2u) << "5, a pair";
 }
 
 TEST(PaperRecipes, WuOnThePennTreebank) {
@@ -195,9 +195,9 @@ TEST(PaperRecipes, SequenceToSequence) {
 // Section 5.1 counts 5.1M, 400K and 450K characters, with the spaces at both ends of the lines.
 TEST(PaperRecipes, MaupomeOnTheRawPennTreebank) {
   Recipe raw = load_recipe("maupome-ptb-mgru-raw"), stripped = load_recipe("maupome-ptb-mgru");
-  EXPECT_FALSE(raw.data.tokenization.strip_lines);
-  EXPECT_TRUE(stripped.data.tokenization.strip_lines);
-  stripped.data.tokenization.strip_lines = false;
+  EXPECT_FALSE(raw.language_model().data.tokenization.strip_lines);
+  EXPECT_TRUE(stripped.language_model().data.tokenization.strip_lines);
+  stripped.language_model().data.tokenization.strip_lines = false;
   stripped.name = raw.name, stripped.description = raw.description;
   EXPECT_EQ(write_toml(keys_of(raw)), write_toml(keys_of(stripped))) << "else the same";
 }

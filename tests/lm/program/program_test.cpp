@@ -179,7 +179,7 @@ TEST_F(ProgramTest, EvaluatesWhatTrainingReported) {
   const Json wide = json_of_lm({"eval", run(), "--streams", "7"});
   EXPECT_EQ(wide.at("symbols"), 20 * 8 - 1);
   EXPECT_NE(wide.at("nats"), best);
-  expect_contains(output_of_lm({"eval", run()}), "159 symbols scored");
+  expect_contains(output_of_lm({"eval", run()}), "159 symbols in ");
 }
 
 // Every tenth block is the validation text, and valid.txt is not read.
@@ -199,7 +199,7 @@ TEST_F(ProgramTest, SaysWhatUnknownSymbolsCost) {
   const Result result = run_lm({"eval", run(), "--text", data->path("zebra.txt")});
   EXPECT_EQ(result.status, 0);
   expect_contains(result.err, "never trained");
-  expect_contains(result.out, "5 symbols scored, 1 of them unknown (20.00%)");
+  expect_contains(result.out, "5 symbols in one stream\n");
   const Json json = json_of_lm({"eval", run(), "--text", data->path("zebra.txt")});
   EXPECT_EQ(json.at("unknowns"), 1);
   // The rows of `score` give the same figures: an empty first line is the context that `score` gives by
@@ -379,7 +379,7 @@ TEST_F(ProgramTest, TrainsAndEvaluatesByLines) {
   const Json it = json_of_lm({"eval", other.path("lines"), "--json"});
   EXPECT_EQ(it.at("by_lines"), true);
   EXPECT_EQ(it.at("symbols"), 160) << "the first one too";
-  expect_contains(output_of_lm({"eval", other.path("lines")}), "read in lines from a zero state");
+  expect_contains(output_of_lm({"eval", other.path("lines")}), "symbols in lines from a zero state");
   const Json carried = json_of_lm({"eval", other.path("lines"), "--streams", "1", "--json"});
   EXPECT_EQ(carried.at("read"), "one stream");
   EXPECT_EQ(carried.at("symbols"), 159);

@@ -6,13 +6,12 @@
 #include <set>
 
 #include "lm/program/evaluation_report.h"
-#include "lm/program/model.h"
 #include "lm/program/published.h"
-#include "lm/program/recipe_validation.h"
 #include "nn/cells/deep_transition.h"
 #include "nn/cells/multiplicative.h"
 #include "nn/cells/multiplicative_integration.h"
 #include "tests/lm/program/program.h"
+#include "tests/lm/training/training.h"
 
 namespace rondo {
 namespace {
@@ -21,13 +20,15 @@ Setting setting(const std::string& text) { return parse_setting(text); }
 
 /// Of a recipe's model of V symbols.
 int64_t parameters(const std::string& name, int64_t V) {
-  return LanguageModel(model_options(load_recipe(name)), V, 1, Device::meta).parameter_count();
+  return LanguageModel(model_options(load_recipe(name).language_model()), V, 1, Device::meta)
+      .parameter_count();
 }
 double millions(const std::string& name, int64_t V) { return static_cast<double>(parameters(name, V)) / 1e6; }
 double millions_with(const std::string& name, int64_t V, const std::vector<std::string>& texts) {
   std::vector<Setting> settings;
   for (const std::string& text : texts) settings.push_back(parse_setting(text));
-  const LanguageModel model(model_options(resolve_recipe(name, settings)), V, 1, Device::meta);
+  const LanguageModel model(model_options(resolve_recipe(name, settings).language_model()), V, 1,
+                            Device::meta);
   return static_cast<double>(model.parameter_count()) / 1e6;
 }
 
@@ -228,8 +229,8 @@ TEST(Recipes, LaterSettingsWin) {
       "zaremba-small",
       {setting("train.epochs=3"), {"--epochs 5", "train.epochs", "5"}, setting("train.batch=10")});
   EXPECT_EQ(recipe.trainer.epochs, 5);
-  EXPECT_EQ(recipe.task.batches.batch, 10);
-  EXPECT_EQ(recipe.task.batches.chunks.length, 20) << "the recipe's";
+  EXPECT_EQ(recipe.language_model().train.batches.batch, 10);
+  EXPECT_EQ(recipe.language_model().train.batches.chunks.length, 20) << "the recipe's";
 }
 
 TEST(Recipes, UnknownNamesTheNearest) {
@@ -242,10 +243,10 @@ TEST(Recipes, Files) {
   const TemporaryFolder folder;
   const auto path = folder / "mine.toml";
   write_bytes(path, "[model]\nhidden = 7\n");
-  EXPECT_EQ(resolve_recipe(path, {}).model.hidden, std::vector<std::int64_t>{7});
+  EXPECT_EQ(resolve_recipe(path, {}).language_model().model.hidden, std::vector<std::int64_t>{7});
   EXPECT_EQ(resolve_recipe(path, {}).name, "mine");
   write_bytes(path, "[model]\nhidden = 7\n[made_by]\nthreads = 2\n");
-  EXPECT_EQ(load_recipe(path).model.hidden, std::vector<std::int64_t>{7})
+  EXPECT_EQ(load_recipe(path).language_model().model.hidden, std::vector<std::int64_t>{7})
       << "a run's config.toml is a recipe, too";
   write_bytes(path, "[model]\nhidden = 0\n");
   expect_contains(error_of([&] { load_recipe(path); }), path.string() + ":2:10: model.hidden = [0]");
@@ -380,8 +381,9 @@ TEST(Recipes, TheLastLayerMayHaveAWidthOfItsOwn) {
   const Recipe recipe = resolve_recipe(
       "zaremba-small",
       {setting("model.hidden=[200, 50]"), setting("model.tied=true"), setting("model.embedding=50")});
-  EXPECT_EQ(model_options(recipe).hidden, (std::vector<int64_t>{200, 50}));
-  EXPECT_EQ(model_options(resolve_recipe("zaremba-small", {})).hidden, (std::vector<int64_t>{200, 200}));
+  EXPECT_EQ(model_options(recipe.language_model()).hidden, (std::vector<int64_t>{200, 50}));
+  EXPECT_EQ(model_options(resolve_recipe("zaremba-small", {}).language_model()).hidden,
+            (std::vector<int64_t>{200, 200}));
 }
 
 TEST(Recipes, SettingsReachTheModel) {
@@ -406,7 +408,8 @@ TEST(Recipes, SettingsReachTheModel) {
                                                      setting("model.latent_dropout=0.55"),
                                                      setting("model.biases=1"),
                                                      setting("model.forget_bias=0.6"),
-                                                     setting("model.embedding=11")}));
+                                                     setting("model.embedding=11")})
+                        .language_model());
   EXPECT_EQ(options.cell, "lstm");
   EXPECT_EQ(options.hidden, (std::vector<int64_t>{30, 40}));
   EXPECT_EQ(options.major_ratio, (std::vector<double>{0.9, 0.5}));
@@ -430,8 +433,9 @@ TEST(Recipes, SettingsReachTheModel) {
   EXPECT_EQ(options.cell_settings.get<ForgetGateSettings>().forget_bias, 0.6);
   EXPECT_EQ(options.embedding, 11);
   const auto of_cell = [](const std::string& cell, const std::string& text) {
-    return model_options(resolve_recipe(
-        "char-lstm", {setting("model.cell=" + cell), setting("model.forget_bias=0"), setting(text)}));
+    return model_options(resolve_recipe("char-lstm", {setting("model.cell=" + cell),
+                                                      setting("model.forget_bias=0"), setting(text)})
+                             .language_model());
   };
   EXPECT_EQ(of_cell("dts_rnn", "model.transition=[3, 4]").cell_settings.get<TransitionSettings>().transition,
             (std::vector<int64_t>{3, 4}));
@@ -448,17 +452,19 @@ TEST(Recipes, SettingsReachTheModel) {
 }
 
 TEST(Recipes, SettingsReachTheInitialValues) {
-  const LanguageModelOptions options = model_options(resolve_recipe(
-      "char-lstm", {setting("model.input_init=uniform"), setting("model.input_range=0.2"),
-                    setting("model.recurrent_init=orthogonal"), setting("model.output_init=log_normal"),
-                    setting("model.output_range=2")}));
+  const LanguageModelOptions options = model_options(
+      resolve_recipe("char-lstm", {setting("model.input_init=uniform"), setting("model.input_range=0.2"),
+                                   setting("model.recurrent_init=orthogonal"),
+                                   setting("model.output_init=log_normal"), setting("model.output_range=2")})
+          .language_model());
   EXPECT_EQ(options.input_init.initializer()->kind, Initializer::Kind::uniform);
   EXPECT_EQ(options.input_init.initializer()->size, 0.2);
   EXPECT_EQ(options.recurrent_init.initializer()->kind, Initializer::Kind::orthogonal);
   EXPECT_EQ(options.output_init.initializer()->kind, Initializer::Kind::log_normal);
   EXPECT_EQ(options.output_init.initializer()->mean, 1) << "as torch's log_normal_";
   EXPECT_EQ(options.output_init.initializer()->size, 2);
-  EXPECT_FALSE(model_options(load_recipe("char-lstm")).output_init.initializer()) << "the layer's own";
+  EXPECT_FALSE(model_options(load_recipe("char-lstm").language_model()).output_init.initializer())
+      << "the layer's own";
 }
 
 TEST(Recipes, SettingsReachTheSchedule) {

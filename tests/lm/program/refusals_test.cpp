@@ -245,10 +245,10 @@ TEST_F(RefusalsTest, BrokenRuns) {
 
   const std::string vocabulary = bytes_of_file(*data / "run/vocab.txt");
   expect_broken("run", "vocab.txt", std::nullopt, "vocab.txt");
-  expect_broken("run", "vocab.txt", "", "vocab.txt: empty");
+  expect_broken("run", "vocab.txt", "", "vocab.txt: not the vocabulary");
   expect_broken("run", "vocab.txt", vocabulary + "zebra\n", "vocab.txt: not the vocabulary");
-  expect_broken("run", "vocab.txt", vocabulary + "the\n", "already on line");
-  expect_broken("run", "vocab.txt", vocabulary + "\\q\n", "bad escape");
+  expect_broken("run", "vocab.txt", vocabulary + "the\n", "vocab.txt: not the vocabulary");
+  expect_broken("run", "vocab.txt", vocabulary + "\\q\n", "vocab.txt: not the vocabulary");
 
   std::string config = bytes_of_file(*data / "run/config.toml");
   const std::string hidden = "\nhidden = [32]";

@@ -149,8 +149,9 @@ TEST(RunFolder, ReadsRunsThatHaveAKeyOfAnEarlierVersion) {
   for (const char* value : {"false", "true"}) {
     write_bytes(run.config(), model + value + made_by);
     RunConfig config = read_config(run);
-    EXPECT_EQ(config.recipe.model.hidden, std::vector<std::int64_t>{7});
-    EXPECT_EQ(load_recipe(run.config()).model.hidden, std::vector<std::int64_t>{7}) << "it is a recipe, too";
+    EXPECT_EQ(config.recipe.language_model().model.hidden, std::vector<std::int64_t>{7});
+    EXPECT_EQ(load_recipe(run.config()).language_model().model.hidden, std::vector<std::int64_t>{7})
+        << "it is a recipe, too";
     write_config(run, config);
     EXPECT_EQ(bytes_of_file(run.config()).find("persistent_kernel"), std::string::npos);
     const std::string recipe = folder / "recipe.toml";

@@ -242,7 +242,8 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
   data.write("vectors.txt", data.word_vectors());
   output_of_lm({"eval", run, "--sentences", data.path("sets"), "--vectors", data.path("vectors.txt")});
   expect_contains(run_lm({"table", run}).err, "TREC was measured on different files or word vectors");
-  expect_refused(run_lm({"eval", run, "--sentences", data.path("sets"), "--dynamic"}), "--dynamic");
+  expect_refused(run_lm({"eval", run, "--sentences", data.path("sets"), "--dynamic"}),
+                 "leave out the other options");
   expect_refused(run_lm({"eval", run, "--vectors", data.path("toy.toml")}), "goes with --sentences");
   data.write("sets/pairs.test.tsv", "1\tthe dog\tthe cat\n0\tthe dog\tthe rose\n");
   refused("pairs.train.tsv", "0.5\tthe dog\tthe cat\n1\tthe dog\tthe rose\n",

@@ -52,8 +52,8 @@ TEST(SweepGrid, IsEveryCombinationWithEverySeed) {
                                    "hidden=8_dropout=0.5_seed=1", "hidden=8_dropout=0.5_seed=2",
                                    "hidden=16_dropout=0.0_seed=1", "hidden=16_dropout=0.0_seed=2",
                                    "hidden=16_dropout=0.5_seed=1", "hidden=16_dropout=0.5_seed=2"}));
-  EXPECT_EQ(runs[3].recipe.model.hidden, (std::vector<int64_t>{8}));
-  EXPECT_EQ(runs[3].recipe.model.dropout, 0.5);
+  EXPECT_EQ(runs[3].recipe.language_model().model.hidden, (std::vector<int64_t>{8}));
+  EXPECT_EQ(runs[3].recipe.language_model().model.dropout, 0.5);
   EXPECT_EQ(runs[3].recipe.trainer.epochs, 2) << "of all runs, and not in the names";
   EXPECT_EQ(runs[3].recipe.trainer.seed, 2);
   EXPECT_EQ(runs[3].seed, 2);

@@ -6,6 +6,7 @@
 #include "data/files.h"
 #include "data/unpacked_file.h"
 #include "lm/program/sweep_report.h"
+#include "lm/tasks/translation.h"
 #include "tests/data/packed.h"
 #include "tests/lm/program/program.h"
 
@@ -389,14 +390,14 @@ TEST(Sweep, MeasuresAPackedTestTextThatAKilledRunDidNot) {
 TEST(DecisiveScore, IsTheTasks) {
   Recipe recipe;
   EXPECT_EQ(decisive_score(recipe).name, "perplexity");
-  recipe.data.tokenization.unit = Unit::characters;
+  recipe.language_model().data.tokenization.unit = Unit::characters;
   EXPECT_EQ(decisive_score(recipe).name, "bits");
   EXPECT_FALSE(decisive_score(recipe).higher_is_better);
-  recipe.kind = TaskKind::translation;
-  recipe.translation.task.decides = TranslationFigure::bleu;
+  recipe.set_task("translation");
+  dynamic_cast<TranslationTask&>(*recipe.task).settings.train.decides = SelectionMetric::bleu;
   EXPECT_EQ(decisive_score(recipe).name, "BLEU");
   EXPECT_TRUE(decisive_score(recipe).higher_is_better);
-  recipe.kind = TaskKind::classification;
+  recipe.set_task("classification");
   EXPECT_EQ(decisive_score(recipe).key, "accuracy");
 }
 

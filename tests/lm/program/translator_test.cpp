@@ -52,7 +52,7 @@ TEST_F(TranslatorTest, TrainsTranslatesAndIsMeasured) {
   fs::copy(path("test.aa"), path("other/pairs.aa"));
   fs::copy(path("test.bb"), path("other/pairs.bb"));
   const Json of_other = json_of_lm({"eval", path("run"), path("other/pairs")});
-  EXPECT_EQ(of_other.at("text"), path("other/pairs.bb"));
+  EXPECT_EQ(of_other.at("text"), path("other/pairs"));
   EXPECT_FALSE(of_other.contains("split"));
   for (const char* same : {"bleu", "chrf", "nats", "sentences", "symbols"})
     EXPECT_EQ(of_other.at(same), eval.at(same)) << same;
@@ -147,7 +147,7 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   fs::create_directory(path("other"));
   for (const char* name : {"train.aa", "train.bb", "valid.aa", "valid.bb"})
     fs::copy(path(name), path("other/") + name);
-  refuses({"eval", path("run"), "--data", path("other")}, "to measure other pairs: ");
+  refuses({"eval", path("run"), "--data", path("other")}, "to measure another text: ");
   refuses({"eval", path("run"), "--budget", "100"}, "--budget: is for language models");
   refuses({"eval", path("run"), "--set", "model.hidden=3"}, "model.hidden");
   refuses({"finetune", path("run"), "--out", path("more")}, "translation");

@@ -45,7 +45,7 @@ TEST(Classification, LearnsWhetherASymbolOccurs) {
     SentenceClassifier model(small_classifier(summary), 5, 2);
     Classification task(model, {.batches = {.batch = 20}}, train, valid);
     EXPECT_EQ(task.scored_per_epoch(), 400);
-    EXPECT_NEAR(task.evaluate().value, 50, 15);
+    EXPECT_NEAR(task.evaluate().value(), 50, 15);
     TrainerOptions options;
     options.optimizer.kind = OptimizerKind::adam;
     options.optimizer.learning_rate = 0.03;
@@ -54,28 +54,19 @@ TEST(Classification, LearnsWhetherASymbolOccurs) {
       while (trainer.next_batch()) trainer.step();
       trainer.begin_next_epoch();
     }
-    const Figure figure = task.evaluate();
-    EXPECT_GE(figure.value, 97) << name_of(summary);
-    EXPECT_LT(figure.beside.at(0).second, 0.2) << name_of(summary);
+    const Scores scores = task.evaluate();
+    EXPECT_EQ(scores.metrics.at(0).name, "accuracy");
+    EXPECT_TRUE(scores.higher_is_better);
+    EXPECT_GE(scores.value(), 97) << name_of(summary);
+    EXPECT_LT(scores.at("nats"), 0.2) << name_of(summary);
   }
-}
-
-TEST(Classification, FigureIsTheAccuracyAndDecides) {
-  const Figure figure = figure_of({.sentences = 8, .correct = 6, .nats_sum = 4, .seconds = 2});
-  EXPECT_EQ(figure.name, "accuracy");
-  EXPECT_EQ(figure.value, 75);
-  EXPECT_TRUE(figure.higher_is_better);
-  EXPECT_EQ(figure.count, 8);
-  EXPECT_EQ(figure.counted, "sentences");
-  ASSERT_EQ(figure.beside.size(), 1u);
-  EXPECT_EQ(figure.beside[0], (std::pair<std::string, double>("nats", 0.5)));
 }
 
 // One sentence at a time, by the probabilities that the model gives.
 TEST(Classification, ScoresAreThoseOfSingleSentences) {
   const LabelledSentences text = toy(60, 3);
   SentenceClassifier model(small_classifier(Summary::max), 5, 2);
-  const ClassificationScores scores = evaluate_classifier(model, text);
+  const Scores scores = evaluate_classifier(model, text);
   int64_t correct = 0;
   double nats = 0;
   for (int64_t i = 0; i < text.size(); ++i) {
@@ -88,9 +79,9 @@ TEST(Classification, ScoresAreThoseOfSingleSentences) {
     correct += z[label] > z[1 - label];
     nats += std::log1p(std::exp(static_cast<double>(z[1 - label] - z[label])));
   }
-  EXPECT_EQ(scores.sentences, 60);
-  EXPECT_EQ(scores.correct, correct);
-  EXPECT_NEAR(scores.nats_sum, nats, 1e-4);
+  EXPECT_EQ(scores.count, 60);
+  EXPECT_NEAR(scores.at("accuracy"), 100.0 * static_cast<double>(correct) / 60, 1e-9);
+  EXPECT_NEAR(60 * scores.at("nats"), nats, 1e-4);
 }
 
 TEST(Classification, ContinuesInTheMiddleOfAnEpoch) {
@@ -106,7 +97,7 @@ TEST(Classification, ContinuesInTheMiddleOfAnEpoch) {
   task.begin_epoch(3);
   Batch batch;
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(task.next_batch(batch));
-  EXPECT_NEAR(task.share_of_epoch(), 4.0 / 12, 1e-12);
+  EXPECT_NEAR(task.epoch_fraction(), 4.0 / 12, 1e-12);
   other.begin_epoch(3);
   hand_over(task, other);
   const auto expected = rest(task);

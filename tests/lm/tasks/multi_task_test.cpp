@@ -18,7 +18,7 @@ namespace rondo {
 namespace {
 
 /// A task whose batches are the numbers 0, 1, ... below a length, shifted by 100 times its epoch.
-class Counting : public Task {
+class Counting : public Objective {
  public:
   explicit Counting(int64_t length) : length_(length) {}
   Module& model() override { return model_; }
@@ -31,12 +31,12 @@ class Counting : public Task {
     return true;
   }
   Loss loss(int64_t, const std::vector<Tokens>&, RandomContext) override { return {}; }
-  double share_of_epoch() const override {
+  double epoch_fraction() const override {
     return static_cast<double>(position_) / static_cast<double>(length_);
   }
   int64_t scored_per_epoch() const override { return length_; }
-  Figure evaluate(const std::function<void(int64_t)>&) override {
-    return {.name = "length", .value = static_cast<double>(length_)};
+  Scores evaluate(const std::function<void(int64_t)>&) override {
+    return {.metrics = {{"length", static_cast<double>(length_)}}};
   }
   void save(StateWriter& to) const override { to.add("position", position_); }
   void load(const StateReader& from) override { from.read("position", position_, 0, length_); }
@@ -124,18 +124,19 @@ TEST(MultiTaskEpochs, AreTheReferencesAndOthersBeginAgain) {
   }
 }
 
-TEST(MultiTask, HasTheFirstTasksFigureAndTheOthersBesideIt) {
+TEST(MultiTask, HasTheFirstTasksMetricsAndThenThoseOfTheOthers) {
   Counted it;
-  const Figure figure = it.all->evaluate({});
-  EXPECT_EQ(figure.name, "length");
-  EXPECT_EQ(figure.value, 7);
-  const std::vector<std::pair<std::string, double>> beside = {{"second.length", 5}, {"third.length", 2}};
-  EXPECT_EQ(figure.beside, beside);
+  const Scores scores = it.all->evaluate({});
+  std::vector<std::pair<std::string, double>> metrics;
+  for (const Metric& metric : scores.metrics) metrics.emplace_back(metric.name, metric.value);
+  const std::vector<std::pair<std::string, double>> expected = {
+      {"length", 7}, {"second.length", 5}, {"third.length", 2}};
+  EXPECT_EQ(metrics, expected);
   EXPECT_EQ(it.all->scored_per_epoch(), 11) << "7 of the first, and 0.6 of that of the others";
   it.tasks[0].begin_epoch(1);
   Batch batch;
   it.tasks[0].next_batch(batch);
-  EXPECT_EQ(it.all->share_of_epoch(), 1 / 7.0);
+  EXPECT_EQ(it.all->epoch_fraction(), 1 / 7.0);
 }
 
 TEST(MultiTask, ContinuesFromWhereItWasSaved) {
@@ -218,9 +219,9 @@ struct Reversal {
 TEST(MultiTaskTraining, LearnsAllTasks) {
   Reversal it;
   const auto figures = [&] {
-    const Figure figure = it.all->evaluate({});
-    EXPECT_EQ(figure.beside.size(), 2);
-    return std::vector<double>{figure.value, figure.beside[0].second, figure.beside[1].second};
+    const Scores scores = it.all->evaluate({});
+    return std::vector<double>{scores.at("nats"), scores.metrics.at(scores.metrics.size() - 2).value,
+                               scores.metrics.back().value};
   };
   const std::vector<double> before = figures();
   it.train(120);

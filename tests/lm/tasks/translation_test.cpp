@@ -11,13 +11,13 @@ namespace rondo {
 namespace {
 
 TEST(Translation, LearnsToReverse) {
-  ReversalTraining it({.batches = {.order = {.batch = 20}}, .decides = TranslationFigure::bleu});
-  EXPECT_LT(it.task.evaluate().value, 20);
+  ReversalTraining it({.batches = {.order = {.batch = 20}}, .decides = SelectionMetric::bleu});
+  EXPECT_LT(it.task.evaluate().value(), 20);
   const double first = it.advance(30);
   it.advance(300);
   EXPECT_LT(it.advance(30), first / 4);
-  const Figure figure = it.task.evaluate();
-  EXPECT_GT(figure.value, 90) << "BLEU";
+  const Scores figure = it.task.evaluate();
+  EXPECT_GT(figure.value(), 90) << "BLEU";
   EXPECT_EQ(figure.count, 60);
 }
 
@@ -37,7 +37,7 @@ TEST(Translation, ReportsTheNatsOfItsTargets) {
     sum += of_batch;
   }
   EXPECT_EQ(scored, it.task.scored_per_epoch());
-  EXPECT_EQ(it.task.share_of_epoch(), 1);
+  EXPECT_EQ(it.task.epoch_fraction(), 1);
   TranslationText training{.pairs = it.train, .target = &it.vocabularies.target};
   const Evaluation evaluation = evaluate_pairs(it.model, training);
   EXPECT_EQ(evaluation.symbols, scored);
@@ -63,7 +63,7 @@ TEST(Translation, IsEvaluatedInBatchesLimitedByBothSides) {
 
 TEST(Translation, SmoothsOnlyWhatItMinimises) {
   ReversalTraining plain, smoothed({.batches = {.order = {.batch = 20}}, .label_smoothing = 0.2});
-  EXPECT_EQ(plain.task.evaluate().value, smoothed.task.evaluate().value);
+  EXPECT_EQ(plain.task.evaluate().value(), smoothed.task.evaluate().value());
   std::vector<Loss> losses;
   for (ReversalTraining* it : {&plain, &smoothed}) {
     Batch batch;
@@ -85,11 +85,11 @@ TEST(Translation, ContinuesFromASavedStateInMidEpochWithTheSameBits) {
     model.input_feeding = true;
     ReversalTraining whole(task, model, 200), resumed(task, model, 200);
     whole.advance(6);
-    EXPECT_GT(whole.task.share_of_epoch(), 0);
-    EXPECT_LT(whole.task.share_of_epoch(), 1);
+    EXPECT_GT(whole.task.epoch_fraction(), 0);
+    EXPECT_LT(whole.task.epoch_fraction(), 1);
     whole.trainer.save(folder / "state");
     resumed.trainer.load(folder / "state");
-    EXPECT_EQ(resumed.task.share_of_epoch(), whole.task.share_of_epoch());
+    EXPECT_EQ(resumed.task.epoch_fraction(), whole.task.epoch_fraction());
     const double loss = whole.advance(15);  // into another epoch
     EXPECT_EQ(resumed.advance(15), loss);
     EXPECT_EQ(resumed.model.values().to_vector(), whole.model.values().to_vector());
@@ -101,47 +101,47 @@ TEST(Translation, ReversedSourcesAreAnotherTask) {
   EXPECT_NE(ahead.advance(1), reversed.advance(1));
 }
 
-TEST(TranslationFigures, TheDecidingOneIsFirstAndTheOthersAreBesideIt) {
+TEST(TranslationScores, TheDecidingMetricIsFirstAndTheOthersAreBesideIt) {
   const Evaluation nats{.nats_sum = 6, .symbols = 4};
   const TranslationScores scores = scores_of({"a b c d e", "f"}, {"a b c d x", "f"}, BleuTokenization::none);
-  const std::vector<std::tuple<TranslationFigure, std::string, double, bool, std::vector<std::string>>>
-      cases = {{TranslationFigure::nats, "nats", 1.5, false, {"bleu", "chrf"}},
-               {TranslationFigure::bleu, "bleu", scores.bleu(), true, {"nats", "chrf"}},
-               {TranslationFigure::chrf, "chrf", scores.chrf(), true, {"nats", "bleu"}}};
+  const std::vector<std::tuple<SelectionMetric, std::string, double, bool, std::vector<std::string>>> cases =
+      {{SelectionMetric::nats, "nats", 1.5, false, {"bits", "perplexity", "bleu", "chrf"}},
+       {SelectionMetric::bleu, "bleu", scores.bleu(), true, {"nats", "bits", "perplexity", "chrf"}},
+       {SelectionMetric::chrf, "chrf", scores.chrf(), true, {"nats", "bits", "perplexity", "bleu"}}};
   for (const auto& [decides, name, value, higher, beside] : cases) {
-    const Figure figure = figure_of(decides, nats, scores, 2, 1, 7);
-    EXPECT_EQ(figure.name, name);
-    EXPECT_EQ(figure.value, value);
+    const Scores figure = scores_of(decides, nats, scores, 2, 1, 7);
+    EXPECT_EQ(figure.metrics.at(0).name, name);
+    EXPECT_EQ(figure.value(), value);
     EXPECT_EQ(figure.higher_is_better, higher);
     EXPECT_NEAR(figure.loss(), higher ? -value : value, 1e-8);
     const Evaluation worse{.nats_sum = 6.1, .symbols = 4};
-    EXPECT_GT(figure_of(decides, worse, scores, 2, 1, 7).loss(), figure.loss())
+    EXPECT_GT(scores_of(decides, worse, scores, 2, 1, 7).loss(), figure.loss())
         << "nats decide between equals";
     std::vector<std::string> names;
-    for (const auto& it : figure.beside) names.push_back(it.first);
+    for (size_t i = 1; i < figure.metrics.size(); ++i) names.push_back(figure.metrics[i].name);
     EXPECT_EQ(names, beside);
     EXPECT_EQ(figure.count, 2);
-    EXPECT_EQ(figure.counted, "sentences");
+    EXPECT_EQ(figure.unit, "sentences");
     EXPECT_EQ(figure.read, "greedy search");
     EXPECT_EQ(figure.seconds, 7);
   }
-  EXPECT_EQ(figure_of(TranslationFigure::bleu, nats, scores, 2, 5, 7).read, "a beam of 5");
+  EXPECT_EQ(scores_of(SelectionMetric::bleu, nats, scores, 2, 5, 7).read, "a beam of 5");
   EXPECT_NE(scores.bleu(), scores.chrf());
 }
 
-TEST(TranslationFigures, OfTheTaskAreThoseOfItsEvaluation) {
+TEST(TranslationScores, OfTheTaskAreThoseOfItsEvaluation) {
   ReversalTraining it(
-      {.batches = {.order = {.batch = 20}}, .decides = TranslationFigure::chrf, .eval_beam = 3});
+      {.batches = {.order = {.batch = 20}}, .decides = SelectionMetric::chrf, .eval_beam = 3});
   it.advance(60);
   int64_t last = 0;
-  const Figure figure = it.task.evaluate([&](int64_t done) { last = done; });
+  const Scores figure = it.task.evaluate([&](int64_t done) { last = done; });
   EXPECT_EQ(last, 60);
   EXPECT_EQ(figure.read, "a beam of 3");
   const TranslationScores scores = scores_of(translations(it.model, it.valid, {.beam = 3}),
                                              it.valid.references, BleuTokenization::mteval_13a);
-  EXPECT_EQ(figure.value, scores.chrf());
-  EXPECT_EQ(figure.beside[0], std::pair(std::string("nats"), evaluate_pairs(it.model, it.valid).nats()));
-  EXPECT_EQ(figure.beside[1], std::pair(std::string("bleu"), scores.bleu()));
+  EXPECT_EQ(figure.value(), scores.chrf());
+  EXPECT_EQ(figure.at("nats"), evaluate_pairs(it.model, it.valid).nats());
+  EXPECT_EQ(figure.at("bleu"), scores.bleu());
 }
 
 TEST(TranslationOptions, OutOfRangeAreRefused) {

@@ -26,7 +26,7 @@ TEST(Training, AveragesFromTheTriggerOn) {
     EXPECT_FALSE(training.trainer.averages());
     updates(training, 2);
     updates(raw, 2);
-    training.trainer.validated({.value = loss});
+    training.trainer.validated({.metrics = {{"nats", loss}}});
   }
   ASSERT_TRUE(training.trainer.averages());
   take();
@@ -56,11 +56,11 @@ TEST(Training, TheNonMonotonicCriterionEndsIt) {
   recipe.trainer.non_monotonic_stopping = true;
   recipe.trainer.epochs = 1;
   Training training(recipe, 11, ids);
-  training.trainer.set_figure_to_beat({.value = 1});  // to be beaten, but no loss of this training
+  training.trainer.set_baseline({.metrics = {{"nats", 1}}});  // to be beaten, but no loss of this training
   EXPECT_TRUE(training.trainer.is_validated());
   for (const double loss : {3.0, 2.0, 2.5, 1.5, 2.25}) {
     EXPECT_FALSE(training.trainer.done()) << loss;
-    EXPECT_FALSE(training.trainer.validated({.value = loss})) << "not better than the begin";
+    EXPECT_FALSE(training.trainer.validated({.metrics = {{"nats", loss}}})) << "not better than the begin";
     training.trainer.save(folder / "state", 0);
     EXPECT_EQ(is_finished(recipe.trainer, folder / "state"), training.trainer.done());
   }

@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "lm/evaluation/evaluation.h"
-#include "lm/program/model.h"
 #include "lm/training/checkpoint.h"
 #include "tests/data/tensors_in_memory.h"
 #include "tests/lm/program/program.h"
+#include "tests/lm/training/training.h"
 
 namespace rondo {
 namespace {
@@ -24,15 +24,15 @@ std::vector<int32_t> batch_norm_ids() {
 
 Recipe batch_norm_recipe(const std::string& cell = "bn_lstm", Batching batching = Batching::streams) {
   Recipe recipe;
-  recipe.task.batches.batching = batching;
-  recipe.model.cell = cell;
-  recipe.model.layers = 2;
-  recipe.model.embedding = 6;
-  recipe.model.hidden = {6};
-  recipe.model.dropout = 0.3;
-  recipe.task.batches.batch = 12;
-  recipe.task.micro_batch = 6;
-  recipe.task.batches.chunks.length = 7;
+  recipe.language_model().train.batches.batching = batching;
+  recipe.language_model().model.cell = cell;
+  recipe.language_model().model.layers = 2;
+  recipe.language_model().model.embedding = 6;
+  recipe.language_model().model.hidden = {6};
+  recipe.language_model().model.dropout = 0.3;
+  recipe.language_model().train.batches.batch = 12;
+  recipe.language_model().train.micro_batch = 6;
+  recipe.language_model().train.batches.chunks.length = 7;
   return recipe;
 }
 
@@ -81,12 +81,12 @@ TEST_P(BatchNormTraining, GoesOnFromASavedStateWithTheSameBits) {
 TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
   const std::vector<int32_t> ids = batch_norm_ids();
   Recipe recipe = batch_norm_recipe(GetParam().cell, GetParam().batching);
-  recipe.model.dropout = 0;
+  recipe.language_model().model.dropout = 0;
   recipe.trainer.optimizer.learning_rate = 0.01;
   Training training(recipe, 11, ids, line_end);
   const auto nats = [&] {
     Reading reading;
-    if (recipe.task.batches.batching == Batching::lines) reading.line_end = line_end;
+    if (recipe.language_model().train.batches.batching == Batching::lines) reading.line_end = line_end;
     return evaluate_ids(training.model, ids, reading).nats();
   };
   const double before = nats();
@@ -105,8 +105,8 @@ TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
   // The rows of both micro-batches are counted; 39 steps in a stream, whose last slot is reused.
   const Buffer& rows = *training.model.buffers()[2];
   EXPECT_EQ(rows.name(), "rnn.rows_seen_ih_l0");
-  const auto streams = static_cast<real>(recipe.task.batches.batch);
-  if (recipe.task.batches.batching == Batching::streams) {
+  const auto streams = static_cast<real>(recipe.language_model().train.batches.batch);
+  if (recipe.language_model().train.batches.batching == Batching::streams) {
     EXPECT_EQ(rows.tensor().to_vector(),
               (std::vector<real>{streams, streams, streams, streams, streams, streams, streams * (39 - 6)}));
   }
@@ -129,11 +129,11 @@ INSTANTIATE_TEST_SUITE_P(EveryBatching, BatchNormTraining,
 TEST(BatchNormModel, KnowsNothingOfPadding) {
   const std::vector<int32_t> ids = {1, 2, 3, 0, 4, 5, 0, 2, 1, 4, 0};
   Recipe recipe = batch_norm_recipe("bn_lstm", Batching::lines);
-  recipe.model.dropout = 0;
-  recipe.task.micro_batch = 0;
+  recipe.language_model().model.dropout = 0;
+  recipe.language_model().train.micro_batch = 0;
   recipe.trainer.optimizer.kind = OptimizerKind::sgd;
   const auto trained = [&](int64_t batch) {
-    recipe.task.batches.batch = batch;
+    recipe.language_model().train.batches.batch = batch;
     Training training(recipe, 11, ids, 0);
     updates_of_epochs(training, 1);
     std::vector<real> all = statistics_of(training.model);
@@ -178,7 +178,7 @@ TEST(BatchNormModel, RefusesFilesOfOtherRecipes) {
   expect_contains(error_of([&] { load_model(folder / "plain", norm.model); }), other);
   expect_contains(error_of([&] { load_model(folder / "norm", plain.model); }), other);
   Recipe longer = batch_norm_recipe();
-  longer.task.batches.chunks.length = 8;
+  longer.language_model().train.batches.chunks.length = 8;
   Training eight(longer, 11, ids);
   expect_contains(error_of([&] { load_model(folder / "norm", eight.model); }), other);
   TensorsInMemory file(folder / "norm");

@@ -91,7 +91,7 @@ void with_ranks(int64_t count, Make make, Lead lead) {
       lead(*training);
     else
       training->trainer.follow();
-    weights = training->trainer.task().model().values().to_vector();
+    weights = training->trainer.objective().model().values().to_vector();
   }
   std::vector<real> of_leader = weights;
   if (own != 0) std::fill(of_leader.begin(), of_leader.end(), real(0));

@@ -8,8 +8,8 @@ namespace {
 
 Recipe recipe_of(Batching batching) {
   Recipe recipe = small_recipe("lstm");
-  recipe.model.trained_initial_states = true;
-  recipe.task.batches.batching = batching;
+  recipe.language_model().model.trained_initial_states = true;
+  recipe.language_model().train.batches.batching = batching;
   recipe.trainer.optimizer = {.kind = OptimizerKind::sgd, .learning_rate = 1};
   return recipe;
 }
@@ -27,7 +27,7 @@ TEST(TrainedInitialStatesOfLanguageModels, LearnWhereAStateBegins) {
     EXPECT_NE(h0_of(crops), before) << "every sequence begins with it";
   }
   Recipe recipe = recipe_of(Batching::streams);
-  recipe.task.reset_every = 3;
+  recipe.language_model().train.reset_every = 3;
   Training streams(recipe, 11, ids, 0);
   std::vector<bool> learns;
   for (int step = 0; step < 7; ++step) {

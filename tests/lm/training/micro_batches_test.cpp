@@ -23,13 +23,13 @@ void expect_same_updates_without_padding(const std::string& cell, int64_t batch,
                                          const std::vector<int32_t>& ids, double tolerance) {
   SCOPED_TRACE(cell);
   Recipe pieces = small_recipe(cell);
-  pieces.task.batches.batching = Batching::lines;
-  pieces.model.dropout = 0;
-  pieces.task.batches.batch = batch;
-  pieces.task.micro_batch = micro_batch;
+  pieces.language_model().train.batches.batching = Batching::lines;
+  pieces.language_model().model.dropout = 0;
+  pieces.language_model().train.batches.batch = batch;
+  pieces.language_model().train.micro_batch = micro_batch;
   pieces.trainer.optimizer.kind = OptimizerKind::sgd;
   Recipe padded = pieces;
-  padded.model.regularization.dropout = 1e-12;
+  padded.language_model().model.regularization.dropout = 1e-12;
   Training a(pieces, 11, ids, 0), b(padded, 11, ids, 0);
   while (a.trainer.next_batch() && b.trainer.next_batch()) {
     const StepMetrics in_pieces = update(a), whole = update(b);
@@ -54,11 +54,11 @@ TEST(Training, LinesWithoutTheirPaddingGiveTheSameUpdates) {
 TEST(Training, PaddingChangesNothing) {
   const std::vector<int32_t> ids = {1, 2, 3, 0, 4, 0};  // two lines
   Recipe recipe = small_recipe_that_ends("gru");
-  recipe.model.dropout = 0;
-  recipe.task.micro_batch = 0;
-  recipe.task.batches.batching = Batching::lines;
+  recipe.language_model().model.dropout = 0;
+  recipe.language_model().train.micro_batch = 0;
+  recipe.language_model().train.batches.batching = Batching::lines;
   const auto trained = [&](int64_t batch) {
-    recipe.task.batches.batch = batch;
+    recipe.language_model().train.batches.batch = batch;
     Training training(recipe, 11, ids, 0);
     updates(training, 1);
     return training.model.values().to_vector();
@@ -71,7 +71,7 @@ TEST(Training, MicroBatchesTrainAsTheWholeBatchDoes) {
   const std::vector<int32_t> ids = some_ids();
   Recipe recipe = rich_recipe(Batching::streams);
   Training parts(recipe, 11, ids);
-  recipe.task.micro_batch = 0;
+  recipe.language_model().train.micro_batch = 0;
   Training whole(recipe, 11, ids);
   updates(parts, 3);
   updates(whole, 3);
@@ -84,12 +84,12 @@ TEST(Training, MicroBatchesHaveTheirShareOfThePenalties) {
   const std::vector<int32_t> ids = some_ids();
   Recipe recipe = averaging_recipe();
   Training parts(recipe, 11, ids);
-  recipe.task.micro_batch = 0;
+  recipe.language_model().train.micro_batch = 0;
   Training whole(recipe, 11, ids);
-  recipe.task.activation_regularization = 0;
+  recipe.language_model().train.activation_regularization = 0;
   Training without_activation(recipe, 11, ids);
-  recipe.task.activation_regularization = 2;
-  recipe.task.temporal_regularization = 0;
+  recipe.language_model().train.activation_regularization = 2;
+  recipe.language_model().train.temporal_regularization = 0;
   Training without_temporal(recipe, 11, ids);
   const auto gradients = [](Training& training) {
     training.trainer.next_batch();

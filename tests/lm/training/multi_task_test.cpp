@@ -1,4 +1,4 @@
-// Multi-task training is a Task over Tasks that share modules: the trainer knows nothing of it.
+// Multi-task training is a Objective over Tasks that share modules: the trainer knows nothing of it.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -25,7 +25,7 @@ struct Model : Module {
 };
 
 /// Classifies the numbers below 8, each once an epoch.
-class Classification : public Task {
+class Classification : public Objective {
  public:
   Classification(Model& model, Linear& head, std::string name, int32_t (*label)(int32_t))
       : model_(model), head_(head), name_(std::move(name)), label_(label) {}
@@ -44,16 +44,15 @@ class Classification : public Task {
     const Variable nats = cross_entropy(head_(model_.hidden(indices[0])), indices[1]);
     return {mean(nats), {nats.value()}};
   }
-  double share_of_epoch() const override { return static_cast<double>(position_) / numbers; }
+  double epoch_fraction() const override { return static_cast<double>(position_) / numbers; }
   int64_t scored_per_epoch() const override { return numbers; }
-  Figure evaluate(const std::function<void(int64_t)>&) override {
+  Scores evaluate(const std::function<void(int64_t)>&) override {
     int64_t right = 0;
     for (int32_t it = 0; it < numbers; ++it) {
       const std::vector<real> scores = head_(model_.hidden(tokens({it}))).value().to_vector();
       right += (scores[1] > scores[0]) == (label_(it) == 1);
     }
-    return {.name = "accuracy",
-            .value = static_cast<double>(right) / numbers,
+    return {.metrics = {{"accuracy", static_cast<double>(right) / numbers}},
             .higher_is_better = true,
             .count = numbers};
   }
@@ -69,13 +68,13 @@ class Classification : public Task {
 };
 
 /// Two tasks in turn.
-class InTurn : public Task {
+class InTurn : public Objective {
  public:
-  InTurn(Task& first, Task& second) : tasks_{&first, &second} {}
+  InTurn(Objective& first, Objective& second) : tasks_{&first, &second} {}
 
   Module& model() override { return tasks_[0]->model(); }
   void begin_epoch(int64_t epoch) override {
-    for (Task* it : tasks_) it->begin_epoch(epoch);
+    for (Objective* it : tasks_) it->begin_epoch(epoch);
     turn_ = 0;
   }
   bool next_batch(Batch& batch) override {
@@ -89,28 +88,29 @@ class InTurn : public Task {
   }
   void carry_state(int64_t part) override { now().carry_state(part); }
   void end_batch(int64_t step) override { now().end_batch(step); }
-  double share_of_epoch() const override { return tasks_[1]->share_of_epoch(); }
+  double epoch_fraction() const override { return tasks_[1]->epoch_fraction(); }
   int64_t scored_per_epoch() const override {
     return tasks_[0]->scored_per_epoch() + tasks_[1]->scored_per_epoch();
   }
-  Figure evaluate(const std::function<void(int64_t)>& progress) override {
-    Figure figure = tasks_[0]->evaluate(progress);
-    figure.value = std::min(figure.value, tasks_[1]->evaluate(progress).value);
-    return figure;
+  Scores evaluate(const std::function<void(int64_t)>& progress) override {
+    Scores scores = tasks_[0]->evaluate(progress);
+    double& value = scores.metrics.at(0).value;
+    value = std::min(value, tasks_[1]->evaluate(progress).value());
+    return scores;
   }
   void save(StateWriter& to) const override {
-    for (const Task* it : tasks_) it->save(to);
+    for (const Objective* it : tasks_) it->save(to);
     to.add("turn", turn_);
   }
   void load(const StateReader& from) override {
-    for (Task* it : tasks_) it->load(from);
+    for (Objective* it : tasks_) it->load(from);
     from.read("turn", turn_);
   }
 
  private:
-  Task& now() const { return *tasks_[static_cast<size_t>((turn_ + 1) % 2)]; }
+  Objective& now() const { return *tasks_[static_cast<size_t>((turn_ + 1) % 2)]; }
 
-  std::array<Task*, 2> tasks_;
+  std::array<Objective*, 2> tasks_;
   int64_t turn_ = 0;
 };
 
@@ -135,12 +135,12 @@ struct Trained {
 
 TEST(MultiTask, TwoTasksLearnWithWhatTheyShare) {
   Trained it;
-  EXPECT_LT(it.both.evaluate({}).value, 1);
+  EXPECT_LT(it.both.evaluate({}).value(), 1);
   it.train(400);
-  EXPECT_EQ(it.parity.evaluate({}).value, 1);
-  EXPECT_EQ(it.size.evaluate({}).value, 1);
+  EXPECT_EQ(it.parity.evaluate({}).value(), 1);
+  EXPECT_EQ(it.size.evaluate({}).value(), 1);
   EXPECT_TRUE(it.trainer.validated(it.both.evaluate({})));
-  EXPECT_FALSE(it.trainer.validated({.name = "accuracy", .value = 0.5, .higher_is_better = true}))
+  EXPECT_FALSE(it.trainer.validated({.metrics = {{"accuracy", 0.5}}, .higher_is_better = true}))
       << "of accuracies the higher one is the best";
 }
 

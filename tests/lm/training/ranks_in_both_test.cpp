@@ -27,9 +27,9 @@ std::vector<double> trained(Trainer& trainer, int steps) {
   for (int i = 0; i < steps; ++i) {
     if (!trainer.next_batch()) {
       const auto evaluated = trainer.evaluated_weights();
-      const Figure figure = trainer.task().evaluate({});
-      trainer.validated(figure);
-      losses.push_back(figure.value);
+      const Scores scores = trainer.objective().evaluate({});
+      trainer.validated(scores);
+      losses.push_back(scores.value());
       trainer.begin_next_epoch();
       EXPECT_TRUE(trainer.next_batch());
     }
@@ -218,7 +218,7 @@ struct QuestionTraining {
 struct SkipThoughtTraining {
   Triples train = triples(40, 1), valid = triples(7, 3);
   SkipThought model{options(), symbols};
-  SkipThoughtTask task{model, {.batches = {.batch = 30, .by = BatchBy::symbols}}, train, valid};
+  SkipThoughtObjective task{model, {.batches = {.batch = 30, .by = BatchBy::symbols}}, train, valid};
   Trainer trainer{task, trainer_options()};
 
   static Triples triples(size_t count, size_t seed) {

@@ -17,8 +17,8 @@ TEST_P(ResumedTraining, GoesOnFromASavedStateWithTheSameBits) {
   const Recipe recipe = small_recipe_that_ends(GetParam());
   Training whole(recipe, 11, ids), resumed(recipe, 11, ids);
   updates(whole, 3);
-  EXPECT_TRUE(whole.trainer.validated({.value = 2.5}));
-  EXPECT_FALSE(whole.trainer.validated({.value = 2.75}));
+  EXPECT_TRUE(whole.trainer.validated({.metrics = {{"nats", 2.5}}}));
+  EXPECT_FALSE(whole.trainer.validated({.metrics = {{"nats", 2.75}}}));
   whole.trainer.save(folder / "state", 42);
   EXPECT_EQ(resumed.trainer.load(folder / "state"), 42);
   EXPECT_EQ(resumed.trainer.step_count(), 3);
@@ -44,13 +44,13 @@ TEST_P(ResumedTrainingOnBatches, GoesOnFromASavedStateWithTheSameBits) {
   int64_t symbols = 0;
   while (whole.trainer.next_batch()) symbols += update(whole).scored;
   EXPECT_EQ(symbols, whole.task.scored_per_epoch());
-  EXPECT_EQ(whole.task.share_of_epoch(), 1);
+  EXPECT_EQ(whole.task.epoch_fraction(), 1);
   whole.trainer.begin_next_epoch();
   updates(whole, 2);
   whole.trainer.save(folder / "state", 0);
   resumed.trainer.load(folder / "state");
-  EXPECT_GT(resumed.task.share_of_epoch(), 0);
-  EXPECT_EQ(resumed.task.share_of_epoch(), whole.task.share_of_epoch());
+  EXPECT_GT(resumed.task.epoch_fraction(), 0);
+  EXPECT_EQ(resumed.task.epoch_fraction(), whole.task.epoch_fraction());
   updates(whole, 3);
   updates(resumed, 3);
   EXPECT_EQ(resumed.model.values().to_vector(), whole.model.values().to_vector());
@@ -66,9 +66,9 @@ TEST(Training, ZeroesTheStateAfterEverySoManySteps) {
   for (const char* cell : {"lstm", "bn_lstm"}) {
     SCOPED_TRACE(cell);
     Recipe recipe = small_recipe(cell);
-    recipe.task.reset_every = 3;
+    recipe.language_model().train.reset_every = 3;
     Training training(recipe, 11, ids), resumed(recipe, 11, ids);
-    const Tensor h({recipe.task.batches.batch, 6});
+    const Tensor h({recipe.language_model().train.batches.batch, 6});
     for (int step = 1; step <= 7; ++step) {
       updates(training, 1);
       training.trainer.save(folder / "state", 0);
@@ -99,7 +99,7 @@ TEST(Training, AveragingGoesOnFromASavedStateWithTheSameBits) {
       const auto train = [&](Training& training, int64_t from, int64_t to) {
         for (int64_t i = from; i < to; ++i) {
           updates(training, 1);
-          training.trainer.validated({.value = losses[static_cast<size_t>(i)]});
+          training.trainer.validated({.metrics = {{"nats", losses[static_cast<size_t>(i)]}}});
         }
       };
       train(whole, 0, saved_after);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "lm/program/model.h"
 #include "lm/training/checkpoint.h"
+#include "tests/lm/training/training.h"
 
 namespace rondo {
 
@@ -21,14 +21,14 @@ inline std::vector<int32_t> some_ids(size_t count = 400) {
 /// Two layers, micro-batches, Adam.
 inline Recipe small_recipe(const std::string& cell) {
   Recipe recipe;
-  recipe.model.cell = cell;
-  recipe.model.layers = 2;
-  recipe.model.embedding = 6;
-  recipe.model.hidden = {6};
-  recipe.model.dropout = 0.3;
-  recipe.task.batches.batch = 4;
-  recipe.task.micro_batch = 2;
-  recipe.task.batches.chunks.length = 7;
+  recipe.language_model().model.cell = cell;
+  recipe.language_model().model.layers = 2;
+  recipe.language_model().model.embedding = 6;
+  recipe.language_model().model.hidden = {6};
+  recipe.language_model().model.dropout = 0.3;
+  recipe.language_model().train.batches.batch = 4;
+  recipe.language_model().train.micro_batch = 2;
+  recipe.language_model().train.batches.chunks.length = 7;
   recipe.trainer.optimizer.kind = OptimizerKind::adam;
   return recipe;
 }
@@ -69,12 +69,12 @@ inline Recipe small_recipe_that_ends(const std::string& cell) {
 /// All that acts on cells from outside.
 inline Recipe rich_recipe(Batching batching) {
   Recipe recipe = small_recipe_that_ends("gru");
-  recipe.task.batches.batching = batching;
-  recipe.model.major_ratio = {0.5, 0.7};
-  recipe.model.minor_input = MinorInput::previous_layer;
-  recipe.model.variational = true;
-  recipe.model.regularization.dropout = 0.2;
-  recipe.model.regularization.zoneout = 0.3;
+  recipe.language_model().train.batches.batching = batching;
+  recipe.language_model().model.major_ratio = {0.5, 0.7};
+  recipe.language_model().model.minor_input = MinorInput::previous_layer;
+  recipe.language_model().model.variational = true;
+  recipe.language_model().model.regularization.dropout = 0.2;
+  recipe.language_model().model.regularization.zoneout = 0.3;
   return recipe;
 }
 
@@ -84,9 +84,9 @@ inline Recipe averaging_recipe() {
   recipe.trainer.optimizer.kind = OptimizerKind::sgd;
   recipe.trainer.optimizer.learning_rate = 0.5;
   recipe.trainer.schedule.kind = ScheduleKind::constant;
-  recipe.task.batches.chunks.deviation = 2;
-  recipe.task.activation_regularization = 2;
-  recipe.task.temporal_regularization = 3;
+  recipe.language_model().train.batches.chunks.deviation = 2;
+  recipe.language_model().train.activation_regularization = 2;
+  recipe.language_model().train.temporal_regularization = 3;
   recipe.trainer.averaging = Averaging::non_monotonic;
   recipe.trainer.averaging_interval = 1;
   recipe.trainer.early_stopping = 0;

@@ -17,14 +17,14 @@ namespace {
 /// the state goes on.
 Recipe recipe_of(const std::string& cell) {
   Recipe recipe = small_recipe(cell);
-  recipe.model.embedding_dropout = 0.2;
-  recipe.model.tied = true;
-  recipe.task.batches.chunks.deviation = 2;
-  recipe.task.reset_every = 5;
+  recipe.language_model().model.embedding_dropout = 0.2;
+  recipe.language_model().model.tied = true;
+  recipe.language_model().train.batches.chunks.deviation = 2;
+  recipe.language_model().train.reset_every = 5;
   recipe.trainer.optimizer.learning_rate = 0.01;
   recipe.trainer.clip = 0.25;
-  recipe.task.activation_regularization = 2;
-  recipe.task.temporal_regularization = 1;
+  recipe.language_model().train.activation_regularization = 2;
+  recipe.language_model().train.temporal_regularization = 1;
   recipe.trainer.averaging = Averaging::non_monotonic;
   recipe.trainer.averaging_interval = 1;
   return recipe;
@@ -32,15 +32,15 @@ Recipe recipe_of(const std::string& cell) {
 /// Of whose steps some begin from initial states that are trained, and are run as they are.
 Recipe recipe_with_trained_initial_states() {
   Recipe recipe = recipe_of("lstm");
-  recipe.model.trained_initial_states = true;
-  recipe.task.reset_every = 3;
+  recipe.language_model().model.trained_initial_states = true;
+  recipe.language_model().train.reset_every = 3;
   return recipe;
 }
 Recipe awd_recipe() {
   Recipe recipe = recipe_of("mlstm");
-  recipe.model.regularization.weight_drop = 0.3;
-  recipe.model.experts = 3;
-  recipe.model.latent_dropout = 0.2;
+  recipe.language_model().model.regularization.weight_drop = 0.3;
+  recipe.language_model().model.experts = 3;
+  recipe.language_model().model.latent_dropout = 0.2;
   recipe.trainer.optimizer.kind = OptimizerKind::sgd;
   recipe.trainer.weight_noise = 0.05;
   return recipe;
@@ -53,7 +53,7 @@ std::vector<real> trained(const Recipe& recipe, const std::vector<int32_t>& ids,
   training.trainer.set_replay(replays);
   advance(training, 8);
   nats = training.trainer.metrics().loss;
-  for (const double loss : {1.0, 2.0, 2.0, 2.0}) training.trainer.validated({.value = loss});
+  for (const double loss : {1.0, 2.0, 2.0, 2.0}) training.trainer.validated({.metrics = {{"nats", loss}}});
   EXPECT_TRUE(training.trainer.averages());
   advance(training, 10);
   nats += training.trainer.metrics().loss;
@@ -69,7 +69,7 @@ TEST(GpuStep, ReplayedIsEager) {
     double eager_nats = 0, replayed_nats = 0;
     const std::vector<real> eager = trained(recipe, ids, false, eager_nats);
     const std::vector<real> replayed = trained(recipe, ids, true, replayed_nats);
-    EXPECT_EQ(eager, replayed) << recipe.model.cell;
+    EXPECT_EQ(eager, replayed) << recipe.language_model().model.cell;
     EXPECT_EQ(eager_nats, replayed_nats);
   }
 }
@@ -82,7 +82,7 @@ TEST(GpuStep, RunsAsItIsWhereReplayIsSwitchedOff) {
     const WithPrecision in_force(precision);
     const std::vector<int32_t> ids = some_ids(1200);
     Recipe recipe = recipe_of("lstm");
-    recipe.task.batches.chunks.deviation = 0;
+    recipe.language_model().train.batches.chunks.deviation = 0;
     Training training(recipe, 11, ids, {}, Device::cuda), always(recipe, 11, ids, {}, Device::cuda);
     advance(training, 4);
     training.trainer.set_replay(false);
@@ -117,7 +117,7 @@ TEST(GpuStep, InBf16ReplayedIsEager) {
       }
       return std::pair(nats, training.model.values().to_vector());
     };
-    EXPECT_EQ(trained_with(true), trained_with(false)) << recipe.model.cell;
+    EXPECT_EQ(trained_with(true), trained_with(false)) << recipe.language_model().model.cell;
   }
 }
 
@@ -169,7 +169,7 @@ TEST(GpuStep, IsTheCpus) {
     for (int i = 0; i < 20 && on_cpu.trainer.next_batch() && on_gpu.trainer.next_batch(); ++i) {
       const StepMetrics expected = update(on_cpu), got = update(on_gpu);
       // Float sums in another order; the difference grows with the steps.
-      EXPECT_NEAR(got.loss, expected.loss, 1e-4 * expected.loss) << recipe.model.cell << i;
+      EXPECT_NEAR(got.loss, expected.loss, 1e-4 * expected.loss) << recipe.language_model().model.cell << i;
       EXPECT_NEAR(got.gradient_norm, expected.gradient_norm, 1e-3 * expected.gradient_norm) << i;
       EXPECT_EQ(got.learning_rate, expected.learning_rate);
       EXPECT_EQ(got.scored, expected.scored);
@@ -182,22 +182,24 @@ TEST(GpuStep, IsTheCpusWhereItIsNotReplayed) {
   NEED_GPU();
   const std::vector<int32_t> ids = some_ids(1200);
   Recipe lines = recipe_of("lstm"), normalised = recipe_of("bn_lstm");
-  lines.task.batches.batching = Batching::lines;
-  lines.task.batches.chunks.deviation = normalised.task.batches.chunks.deviation = 0;
-  lines.task.reset_every = 0;
-  lines.task.activation_regularization = lines.task.temporal_regularization = 0;
-  lines.model.tied = normalised.model.tied = false;
-  lines.model.embedding = 0;
-  lines.model.embedding_dropout = 0;
+  lines.language_model().train.batches.batching = Batching::lines;
+  lines.language_model().train.batches.chunks.deviation =
+      normalised.language_model().train.batches.chunks.deviation = 0;
+  lines.language_model().train.reset_every = 0;
+  lines.language_model().train.activation_regularization =
+      lines.language_model().train.temporal_regularization = 0;
+  lines.language_model().model.tied = normalised.language_model().model.tied = false;
+  lines.language_model().model.embedding = 0;
+  lines.language_model().model.embedding_dropout = 0;
   lines.trainer.averaging = normalised.trainer.averaging = Averaging::never;
   // Statistics of two rows turn rounding errors into other signs.
-  normalised.task.batches.batch = 12;
-  normalised.task.micro_batch = 6;
+  normalised.language_model().train.batches.batch = 12;
+  normalised.language_model().train.micro_batch = 6;
   for (const Recipe& recipe : {lines, normalised}) {
     Training on_cpu(recipe, 11, ids, 3), on_gpu(recipe, 11, ids, 3, Device::cuda);
     for (int i = 0; i < 8 && on_cpu.trainer.next_batch() && on_gpu.trainer.next_batch(); ++i) {
       const double expected = update(on_cpu).loss;
-      EXPECT_NEAR(update(on_gpu).loss, expected, 1e-4 * expected) << recipe.model.cell << i;
+      EXPECT_NEAR(update(on_gpu).loss, expected, 1e-4 * expected) << recipe.language_model().model.cell << i;
     }
   }
 }
@@ -243,10 +245,10 @@ TEST(GpuStep, NamesNoGradientWhereItIsAskedLater) {
 TEST(GpuStep, ManyStepsAreCollectedInTime) {
   NEED_GPU();
   Recipe recipe = recipe_of("lstm");
-  recipe.task.batches.chunks.length = 1;
-  recipe.task.batches.chunks.deviation = 0;
-  recipe.task.batches.batch = 2;
-  recipe.task.micro_batch = 0;
+  recipe.language_model().train.batches.chunks.length = 1;
+  recipe.language_model().train.batches.chunks.deviation = 0;
+  recipe.language_model().train.batches.batch = 2;
+  recipe.language_model().train.micro_batch = 0;
   const std::vector<int32_t> ids = some_ids(700);
   Training training(recipe, 11, ids, {}, Device::cuda), each(recipe, 11, ids, {}, Device::cuda);
   double nats = 0;
@@ -261,7 +263,7 @@ TEST(GpuStep, AsksTheDriverForNothingInASteadyLoop) {
   NEED_GPU();
   const std::vector<int32_t> ids = some_ids(4000);
   Recipe recipe = awd_recipe();
-  recipe.task.batches.chunks.deviation = 0;
+  recipe.language_model().train.batches.chunks.deviation = 0;
   Training training(recipe, 11, ids, {}, Device::cuda);
   advance(training, 3);
   const size_t before = memory_statistics(Device::cuda).system_allocations;
@@ -297,8 +299,8 @@ TEST(StepOnGpu, GradientsAreAddedUpWhileOthersAreComputed) {
   NEED_GPU();
   for (const bool drops : {false, true}) {
     Recipe recipe = small_recipe("lstm");
-    recipe.model.hidden = {1024};  // a layer's weights are one piece or more
-    recipe.model.regularization.weight_drop = drops ? 0.5 : 0;
+    recipe.language_model().model.hidden = {1024};  // a layer's weights are one piece or more
+    recipe.language_model().model.regularization.weight_drop = drops ? 0.5 : 0;
     const std::vector<int32_t> ids = some_ids();
     RankBesideAnIdleOne ranks;
     Training training(recipe, 11, ids, {}, Device::cuda);

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "lm/program/model.h"
 #include "lm/training/checkpoint.h"
 #include "tests/data/tensors_in_memory.h"
 #include "tests/lm/training/small_training.h"
+#include "tests/lm/training/training.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
@@ -109,7 +109,7 @@ TEST(TrainingState, KnowsThatEarlyStoppingHasEndedTheTraining) {
   Training training(recipe, 11, ids);
   for (const double loss : {2.0, 2.5, 2.25}) {
     EXPECT_FALSE(training.trainer.done()) << loss;
-    training.trainer.validated({.value = loss});
+    training.trainer.validated({.metrics = {{"nats", loss}}});
     training.trainer.save(folder / "state");
     EXPECT_EQ(is_finished(recipe.trainer, folder / "state"), training.trainer.done()) << loss;
   }

@@ -1,12 +1,13 @@
 // A training as an object: its updates, their losses, gradients and rates. Going on from a saved state:
 // resumed_training_test.cpp; micro-batches and padding: micro_batches_test.cpp; averaged weights:
 // averaging_test.cpp.
+#include "tests/lm/training/training.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
-#include "lm/program/model.h"
 #include "nn/cells/cell.h"
 #include "optim/weight_noise.h"
 #include "tensor/allocator.h"
@@ -18,8 +19,8 @@ namespace {
 
 TEST(TrainingInBf16, LosesWhatATrainingInFp32Loses) {
   Recipe recipe = small_recipe("lstm");
-  recipe.model.embedding = 24;
-  recipe.model.hidden = {40};
+  recipe.language_model().model.embedding = 24;
+  recipe.language_model().model.hidden = {40};
   recipe.trainer.optimizer.learning_rate = 0.005;
   const std::vector<int32_t> ids = some_ids();
   std::vector<double> losses[2];
@@ -62,7 +63,7 @@ TEST_P(TrainingTest, ASteadyUpdateAsksTheSystemForNothing) {
 void expect_gradients_of_seeds(double dropout, bool same) {
   const std::vector<int32_t> ids = some_ids();
   Recipe recipe = small_recipe("lstm");
-  recipe.model.dropout = dropout;
+  recipe.language_model().model.dropout = dropout;
   Training one(recipe, 11, ids);
   recipe.trainer.seed = 2;
   Training two(recipe, 11, ids);
@@ -79,7 +80,7 @@ TEST(Training, TheSeedIsThatOfDropout) {
 
 TEST(Training, CropsNeedNoLineEnd) {
   Recipe recipe = small_recipe("gru");
-  recipe.task.batches.batching = Batching::crops;
+  recipe.language_model().train.batches.batching = Batching::crops;
   const std::vector<int32_t> ids = some_ids();
   Training training(recipe, 11, ids);
   updates(training, 1);
@@ -88,7 +89,7 @@ TEST(Training, CropsNeedNoLineEnd) {
 
 TEST(Training, RefusesLinesOfATextWithoutALineEnd) {
   Recipe recipe = small_recipe_that_ends("gru");
-  recipe.task.batches.batching = Batching::lines;
+  recipe.language_model().train.batches.batching = Batching::lines;
   EXPECT_EQ(error_of([&] { Training(recipe, 11, some_ids()); }),
             "data.batching = \"lines\": the training text has no line end");
 }
@@ -99,7 +100,8 @@ INSTANTIATE_TEST_SUITE_P(EveryCell, TrainingTest, testing::ValuesIn(cell_names()
 TEST(Training, PenaltiesAreNotInTheLossThatIsLogged) {
   const std::vector<int32_t> ids = some_ids();
   Recipe recipe = averaging_recipe(), plain = recipe;
-  plain.task.activation_regularization = plain.task.temporal_regularization = 0;
+  plain.language_model().train.activation_regularization =
+      plain.language_model().train.temporal_regularization = 0;
   Training with(recipe, 11, ids), without(plain, 11, ids);
   with.trainer.next_batch();
   without.trainer.next_batch();
@@ -117,7 +119,7 @@ TEST(Training, TheRateOfAStepIsInProportionToItsOwnChunk) {
     lengths.insert(training.task.chunk().steps);
   }
   EXPECT_GT(lengths.size(), 2u);
-  recipe.task.loss = LossScale::sum_over_time;
+  recipe.language_model().train.loss = LossScale::sum_over_time;
   Training sums(recipe, 11, ids);
   while (sums.trainer.next_batch()) EXPECT_EQ(update(sums).learning_rate, 0.5);
 }
@@ -132,7 +134,7 @@ TEST(Training, RefusesANegativeClip) {
 // The gradients are those of the weights with the update's noise, the update is of the weights without.
 TEST(Training, WithWeightNoiseUpdatesTheWeightsWithoutIt) {
   Recipe recipe = small_recipe("lstm");
-  recipe.model.dropout = 0;
+  recipe.language_model().model.dropout = 0;
   recipe.trainer.optimizer = {.kind = OptimizerKind::sgd};
   recipe.trainer.optimizer.learning_rate = 0.5;
   recipe.trainer.weight_noise = 0.1;

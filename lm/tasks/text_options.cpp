@@ -1,16 +1,15 @@
-// The text of a recipe.
-#include "lm/program/recipe_text.h"
+// The text of a language model.
+#include "lm/tasks/text_options.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <span>
 
-#include "lm/program/progress.h"
-#include "lm/program/run.h"
+#include "data/files.h"
+#include "lm/tasks/task.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -106,22 +105,6 @@ std::filesystem::path ids_folder() {
   const std::filesystem::path cache = value_of("XDG_CACHE_HOME"), home = value_of("HOME");
   if (cache.is_absolute()) return cache / "rondo";  // by its specification a relative one is ignored
   return home.empty() ? home : home / ".cache" / "rondo";
-}
-
-ReadingProgress reading_progress(std::FILE* file) {
-  return [progress = std::make_shared<Progress>(file)](const std::string& what, std::int64_t done,
-                                                       std::int64_t all) {
-    if (done < all && progress->due())
-      progress->status(fmt::format("{} {}%", what, 100 * done / all));
-    else if (done >= all)
-      progress->erase();
-  };
-}
-
-std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files) {
-  std::vector<std::string> lines;
-  for (const FileDigest& file : files) lines.push_back(file.sha256 + "  " + file.path);
-  return lines;
 }
 
 }  // namespace rondo

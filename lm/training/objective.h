@@ -1,6 +1,6 @@
-// What the trainer needs to know about a task: the model, the next batch, its loss, and the metric on
-// held-out data that decides which weights are best. Rondo's tasks are in lm/tasks. Next:
-// lm/training/ranks.h, lm/training/trainer.h.
+// What the trainer minimises: the model, the next batch, its loss, and the scores on held-out data that
+// decide which weights are best. Rondo's objectives are in lm/tasks. Next: lm/training/ranks.h,
+// lm/training/trainer.h.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "autograd/variable.h"
+#include "lm/evaluation/scores.h"
 #include "lm/training/ranks.h"
 #include "nn/module.h"
 #include "tensor/state.h"
@@ -36,31 +37,9 @@ struct Loss {
   std::vector<Tensor> reported{};  // their elements sum to the part's share of the reported loss
 };
 
-/// A result on held-out data.
-struct Figure {
-  std::string name = "nats";  // per symbol, or "bleu", "accuracy", ...
-  double value = 0;
-  bool higher_is_better = false;
-  double nats = 0;                  // of the same evaluation: fewer decide between equal values
-  int64_t count = 0;                // the number of scored items
-  std::string counted = "symbols";  // what they are
-  std::string read{};               // how the data was read
-  // Joins `count` and `read` in a sentence: "80 symbols in one stream", "12 characters by greedy search";
-  // empty: there is only one way to read, which goes without saying.
-  std::string preposition = "in";
-  double seconds = 0;
-  std::vector<std::pair<std::string, double>> beside{};  // further results of the same evaluation, by name
-
-  /// The value to be minimised.
-  double loss() const {
-    constexpr double slight = 1e-9;  // less than values that are not equal differ by
-    return (higher_is_better ? -value : value) + slight * nats;
-  }
-};
-
-class Task {
+class Objective {
  public:
-  virtual ~Task() = default;
+  virtual ~Objective() = default;
 
   /// Everything that is trained, finalized: one tree of modules, even if tasks share parts of it.
   virtual Module& model() = 0;
@@ -83,7 +62,7 @@ class Task {
   /// Called after the batch's update, with the number of the step; on a GPU the update may still be running.
   virtual void end_batch(int64_t /*step*/) {}
   /// The fraction of the epoch that has been staged, 0 to 1.
-  virtual double share_of_epoch() const = 0;
+  virtual double epoch_fraction() const = 0;
   /// The number of scored items in an epoch.
   virtual int64_t scored_per_epoch() const = 0;
   /// What these items are.
@@ -91,7 +70,7 @@ class Task {
 
   /// Evaluates the current weights. `progress`, if not empty, gets the number of items scored so far, and may
   /// throw to end the evaluation.
-  virtual Figure evaluate(const std::function<void(int64_t)>& progress) = 0;
+  virtual Scores evaluate(const std::function<void(int64_t)>& progress) = 0;
 
   /// Stages only the share of rank `own` of `ranks` from now on, so that the gradients of all ranks add up to
   /// the whole batch's, and so do the reported losses. Called once, before the first batch. InputError if

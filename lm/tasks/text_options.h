@@ -1,9 +1,8 @@
-// The text that a recipe names in its section [data]: its files, its vocabulary, and its SHA-256 digests.
-// Next: lm/program/run.h.
+// The text of a language model, as section [data] of a recipe names it: its files and its vocabulary. Next:
+// lm/tasks/language_modelling.h.
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -31,7 +30,7 @@ struct TextOptions {
 Keys keys_of(TextOptions& options);
 
 /// The vocabulary of the texts that data.vocabulary selects, or of data.vocabulary_file. InputErrors of
-/// read_vocabulary() for that.
+/// Vocabulary::from_text() for that.
 Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& text, SymbolOrder order);
 
 /// The texts at `data`: a folder or one file; with data.files the matching files of the folder. Those longer
@@ -45,11 +44,5 @@ Text open_other_text(const TextOptions& options, const std::string& path, const 
 /// The folder for the ids of long texts: $XDG_CACHE_HOME/rondo, else ~/.cache/rondo; empty if the system
 /// names neither.
 std::filesystem::path ids_folder();
-
-/// Shows on a terminal, or as lines, how long texts are read; nothing of short ones.
-ReadingProgress reading_progress(std::FILE* file);
-
-/// "HEX  FILE" of each file, as sha256sum prints.
-std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files);
 
 }  // namespace rondo

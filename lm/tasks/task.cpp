@@ -1,0 +1,131 @@
+// What the tasks share.
+#include "lm/tasks/task.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "data/files.h"
+#include "data/input_file.h"
+#include "data/text.h"
+#include "data/unicode.h"
+
+namespace rondo {
+
+UnknownShare share_of(const Text& text, const Sentences& sentences, const Vocabulary& vocabulary,
+                      bool is_predicted) {
+  const std::optional<std::int32_t> unknown = vocabulary.unknown_id();
+  return {text.name, unknown ? sentences.count(*unknown) : 0, sentences.symbols(), is_predicted};
+}
+
+void Task::choose_part(const std::string& name, const std::string& where) {
+  throw InputError(fmt::format("{} {}: this run has one task alone", where, name));
+}
+
+std::string Task::sizes_text(const std::vector<std::int64_t>& sizes) const {
+  return fmt::format("{} {}", fmt::join(sizes, " and "), name_of(tokenization().unit));
+}
+
+void Task::open_other(const std::string& path, const DataSource& /*source*/) {
+  throw InputError(
+      fmt::format("{}: this task is measured on its own text alone: choose it by --split", path));
+}
+
+std::vector<LineAnswer> Task::answer(Module& /*model*/, const std::vector<InputLine>& /*lines*/) {
+  throw InputError("this task answers no lines");
+}
+
+void check_rows_at_once(const std::string& where, bool looks_across_rows, const std::string& key,
+                        std::int64_t rows) {
+  check_input(
+      !looks_across_rows || rows > 1,
+      "{}: {} = {}: batch normalisation takes statistics over the rows that are computed at once: set "
+      "it to 2 or more",
+      where, key, rows);
+}
+
+namespace {
+
+std::string pieces_beside(const std::string& name) {
+  return name.substr(0, name.find_last_of('.')) + ".pieces";
+}
+
+}  // namespace
+
+VocabularyFiles files_of(const Vocabulary& vocabulary, const std::string& name) {
+  VocabularyFiles files;
+  if (vocabulary.pieces()) files.emplace_back(pieces_beside(name), vocabulary.pieces()->bytes());
+  files.emplace_back(name, vocabulary.to_text());
+  return files;
+}
+
+std::vector<std::string> names_of_files(const std::string& name, const Tokenization& tokenization) {
+  if (tokenization.unit == Unit::pieces) return {pieces_beside(name), name};
+  return {name};
+}
+
+const std::string& content_among(const VocabularyFiles& files, const std::string& name) {
+  const auto found =
+      std::find_if(files.begin(), files.end(), [&](const auto& it) { return it.first == name; });
+  check(found != files.end(), "[task] no file {}", name);
+  return found->second;
+}
+
+Vocabulary vocabulary_among(const VocabularyFiles& files, const std::string& name, const std::string& folder,
+                            const Tokenization& tokenization) {
+  const std::string path = (std::filesystem::path(folder) / name).string();
+  Vocabulary vocabulary = Vocabulary::from_text(content_among(files, name), path, tokenization);
+  if (tokenization.unit == Unit::pieces && has_sentencepiece())
+    vocabulary.read_pieces(content_among(files, pieces_beside(name)), pieces_beside(path));
+  return vocabulary;
+}
+
+std::string read_vocabulary_file(const std::filesystem::path& file) {
+  constexpr std::uint64_t largest = 256 << 20;  // of tens of millions of words
+  return read_regular_file(file, largest);
+}
+
+Vocabulary read_vocabulary(const std::filesystem::path& file, const Tokenization& tokenization) {
+  VocabularyFiles files;
+  for (const std::string& name : names_of_files(file.filename().string(), tokenization))
+    if (name == file.filename() || has_sentencepiece())
+      files.emplace_back(name, read_vocabulary_file(file.parent_path() / name));
+  return vocabulary_among(files, file.filename().string(), file.parent_path().string(), tokenization);
+}
+
+std::string text_of_line(std::string line, const std::string& name, Unit unit) {
+  line += '\n';
+  std::vector<std::string> ignored;
+  return unit == Unit::bytes ? line : normalise_text(std::move(line), name, ignored);
+}
+
+std::vector<std::int32_t> encoded_line(const Vocabulary& vocabulary, const std::string& text,
+                                       const std::string& name) {
+  if (vocabulary.tokenization().unit != Unit::bytes) code_points(text, name);
+  if (stripped(text).empty()) return {};
+  return vocabulary.encode(text, name).ids;
+}
+
+EncodedLines encode_lines(const std::vector<InputLine>& lines, const Vocabulary& vocabulary) {
+  EncodedLines result{.answers = std::vector<LineAnswer>(lines.size()), .ids = {}, .lines = {}};
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto& [line, name] = lines[i];
+    auto ids = encoded_line(vocabulary, text_of_line(line, name, vocabulary.tokenization().unit), name);
+    if (ids.empty()) continue;
+    result.answers[i].symbols = std::ssize(ids);
+    if (const auto unknown = vocabulary.unknown_id())
+      result.answers[i].unknowns = std::count(ids.begin(), ids.end(), *unknown);
+    result.ids.push_back(std::move(ids));
+    result.lines.push_back(i);
+  }
+  return result;
+}
+
+std::string counted_text(std::int64_t count, const std::string& of_many) {
+  const std::string of_one = of_many.ends_with('s') ? of_many.substr(0, of_many.size() - 1) : of_many;
+  return fmt::format("{} {}", count, count == 1 ? of_one : of_many);
+}
+
+std::string vocabulary_text(std::int64_t size) { return "a vocabulary of " + counted_text(size, "symbols"); }
+
+}  // namespace rondo

@@ -1,0 +1,284 @@
+// What the program needs to know of a task: its part of a recipe, its data, its model, its objective, its
+// scores. It knows no run folders, no terminal and no JSON, so that a program which uses the library gets a
+// whole task as well. One class per task, in one file; the list: lm/tasks/registry.h. Next:
+// lm/tasks/classification.h, the shortest one.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/corpus.h"
+#include "data/pairs.h"
+#include "lm/evaluation/probe.h"
+#include "lm/evaluation/scores.h"
+#include "lm/tasks/self_test.h"
+#include "lm/training/objective.h"
+#include "nn/module.h"
+#include "tensor/keys.h"
+
+namespace rondo {
+
+/// Returns a function that shows how many of the `items` of `what` are done.
+using ProgressOf =
+    std::function<std::function<void(std::int64_t)>(const std::string& what, std::int64_t items)>;
+inline std::function<void(std::int64_t)> show_nothing(const std::string& /*what*/, std::int64_t /*items*/) {
+  return [](std::int64_t) {};
+}
+
+/// The keys of a task in the sections of a recipe; those of `others` have the names of their sections.
+struct Sections {
+  Keys data{}, model{}, train{}, others{};
+};
+
+/// Where data lies.
+struct DataSource {
+  std::string path;  // a folder or a file; empty: none was named
+  Pipes pipes = Pipes::refused;
+  ReadingProgress progress{};
+};
+
+/// A file that settings name, beside the data.
+struct NamedFile {
+  std::string key;  // of its digest in the record of a run; empty: it has none
+  std::string* path;
+  bool begins = false;  // only a training that begins reads it
+};
+
+/// How much of a text a vocabulary does not know.
+struct UnknownShare {
+  std::string text;  // its name
+  std::int64_t unknowns = 0, symbols = 0;
+  bool is_predicted = true;  // false: a text that is only read, such as a classifier's
+
+  double percent() const {
+    return symbols > 0 ? 100.0 * static_cast<double>(unknowns) / static_cast<double>(symbols) : 0;
+  }
+};
+UnknownShare share_of(const Text& text, const Sentences& sentences, const Vocabulary& vocabulary,
+                      bool is_predicted = true);
+
+/// The files of a run that say what the rows of its model stand for: their names, and the contents.
+using VocabularyFiles = std::vector<std::pair<std::string, std::string>>;
+
+/// The command that uses a model: `lm COMMAND RUN INPUT`.
+struct Usage {
+  std::string command, purpose, input;
+};
+
+/// A line of input, without its newline, and its name in errors.
+struct InputLine {
+  std::string text, name = "the line";
+};
+
+/// What a model attended to: weights[t][s] when symbol t was written, of symbol s that it has read.
+struct Alignment {
+  std::vector<std::string> source, target;  // symbols, with the end of the line
+  std::vector<std::vector<float>> weights;
+};
+
+/// The answer to a line: its translation, its class, ...
+struct LineAnswer {
+  std::string text{};
+  std::optional<double> probability{};
+  Alignment alignment{};
+  std::string note{};                      // for the user
+  std::int64_t symbols = 0, unknowns = 0;  // of the line, where the share of unknown symbols matters
+};
+
+class Task {
+ public:
+  virtual ~Task() = default;
+  /// Returns a task with the same settings, and without data.
+  virtual std::unique_ptr<Task> clone() const = 0;
+
+  // --- Its part of a recipe ---
+
+  virtual Sections sections() = 0;
+  /// Adds a section [tasks.NAME]; returns false if the task has none.
+  virtual bool add_part(const std::string& /*name*/) { return false; }
+  /// Chooses one of several parts to be measured and used. InputError for an unknown name, which `where`
+  /// begins.
+  virtual void choose_part(const std::string& name, const std::string& where);
+  /// The names of these sections.
+  virtual std::vector<std::string> parts() const { return {}; }
+  /// InputError if settings contradict each other; `where` begins the text.
+  virtual void check(const std::string& where) const = 0;
+  virtual const std::string& cell() const = 0;
+  virtual const Tokenization& tokenization() const = 0;
+  /// The limit of its vocabularies; 0: none.
+  virtual std::int64_t largest_vocabulary() const = 0;
+  /// Whether its vocabularies cannot be made from the text a second time.
+  virtual bool keeps_vocabulary() const { return tokenization().unit == Unit::pieces; }
+  /// Why a trained model cannot begin on other data; empty: it can.
+  virtual std::string belongs_to_data() const { return ""; }
+  /// Whether the loss is that of predicting a text symbol by symbol, so that it has a perplexity.
+  virtual bool predicts_text() const { return true; }
+  /// The name of the metric that decides which weights are best.
+  virtual std::string selection_metric() const { return "nats"; }
+  virtual bool higher_is_better() const { return false; }
+  /// How the texts of figures that have precedence in tables are read; empty: there is one way.
+  virtual std::string preferred_reading() const { return ""; }
+  /// The model, and the sizes() of its vocabularies, in words for `lm info`.
+  virtual std::string model_text() const = 0;
+  virtual std::string sizes_text(const std::vector<std::int64_t>& sizes) const;
+  virtual Usage usage() const = 0;
+
+  // --- Its data ---
+
+  /// Whether data.files name what is read of the current folder, where no other one is given.
+  virtual bool reads_current_folder() const { return false; }
+  /// Opens the texts. InputErrors of their formats.
+  virtual void open(const DataSource& source) = 0;
+  /// The files that open() has read.
+  virtual std::vector<FileDigest> files() const = 0;
+  /// The files that settings name beside the data.
+  virtual std::vector<NamedFile> named_files() { return {}; }
+  /// Opens one other text, which measure() then calls "test". InputError if the task has no such texts.
+  virtual void open_other(const std::string& path, const DataSource& source);
+  /// Makes the vocabularies from the training text.
+  virtual void make_vocabularies() = 0;
+  /// The names of the files that vocabularies() gives.
+  virtual std::vector<std::string> vocabulary_names() const { return {"vocab.txt"}; }
+  virtual VocabularyFiles vocabularies() const = 0;
+  /// Takes the vocabularies of a run; `folder` begins the names of files in InputErrors.
+  virtual void set_vocabularies(const VocabularyFiles& files, const std::string& folder) = 0;
+  /// Reads everything that a training and the evaluations at its end need.
+  virtual void prepare() = 0;
+  /// Makes up data of the settings' size in place of prepare(), for a model of these sizes.
+  virtual void assume(const std::vector<std::int64_t>& sizes) = 0;
+  /// Notes for the user about the data.
+  virtual std::vector<std::string> notes() const = 0;
+  /// Of the texts that are scored, as far as they are text; the training text is the first.
+  virtual std::vector<UnknownShare> unknown_shares() const { return {}; }
+  /// "929589 symbols, a vocabulary of 10000 symbols".
+  virtual std::string size_text() const = 0;
+  /// The number of items of an evaluation on the validation text, for its progress.
+  virtual std::int64_t validation_size() const = 0;
+  /// The names of the texts that are measured at the end of a training.
+  virtual std::vector<std::string> measured_splits() const = 0;
+
+  // --- Its model ---
+
+  /// The sizes that make_model() needs: of the vocabularies, and of what else has rows.
+  virtual std::vector<std::int64_t> sizes() const = 0;
+  /// The same where there is no data, for vocabularies of that size.
+  virtual std::vector<std::int64_t> assumed_sizes(std::int64_t vocabulary) const { return {vocabulary}; }
+  /// The vocabulary that is predicted, or read where none is.
+  virtual const Vocabulary& vocabulary() const = 0;
+  virtual std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
+                                             Device device) const = 0;
+  /// Makes the model of these sizes without memory: names and shapes.
+  std::unique_ptr<Module> make_layout(const std::vector<std::int64_t>& sizes) const {
+    return make_model(sizes, 1, Device::meta);
+  }
+  /// Replaces drawn values of a new model by those that the settings name. Returns notes for the user.
+  virtual std::vector<std::string> set_initial_values(Module& /*model*/) { return {}; }
+  /// Throws an Error if a part of the model gets no gradient.
+  virtual void check_gradients(Module& model) const = 0;
+  /// After prepare(). The model and this task must outlive it.
+  virtual std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) = 0;
+  /// Completes a trained model, such as by statistics over the whole text. Returns what was done, and empty
+  /// if there is nothing to do.
+  virtual std::string complete(Objective& /*objective*/, const ProgressOf& /*progress_of*/) { return ""; }
+  /// Measures a model on a text that open() or open_other() has opened. InputError if there is no such text.
+  virtual Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) = 0;
+  /// The scores of a text that are recorded at the end of a training.
+  virtual std::vector<Scores> final_scores(Module& model, const std::string& split,
+                                           const ProgressOf& progress_of) {
+    return {measure(model, split, progress_of)};
+  }
+  /// Answers lines of input, one each. An empty line has an empty answer. InputError for a line that cannot
+  /// be read, and for a task that answers no lines.
+  virtual std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines);
+  /// What a probe reads if nothing else is asked for.
+  virtual ProbeOptions probe_options() const { return {}; }
+  /// Looks into the recurrent layers of a model while it reads some of a text.
+  virtual Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
+                       const std::function<void(std::int64_t)>& progress) = 0;
+};
+
+/// A task whose settings are a struct, and whose model is a `Model`.
+template <class Derived, class Settings, class Model>
+class TaskWith : public Task {
+ public:
+  void check_gradients(Module& model) const override { check_gradients_reach_all(own(model)); }
+  std::unique_ptr<Task> clone() const override {
+    auto copy = std::make_unique<Derived>();
+    copy->settings = settings;
+    return copy;
+  }
+
+  Settings settings{};
+
+ protected:
+  static Model& own(Module& model) { return dynamic_cast<Model&>(model); }
+};
+
+/// "valid", and "test" if there is such a text.
+template <class Texts>
+std::vector<std::string> names_of_measured(const Texts& texts) {
+  return texts.test ? std::vector<std::string>{"valid", "test"} : std::vector<std::string>{"valid"};
+}
+
+/// The settings' own check_options(). Its InputError gets `where` (a recipe's name or file) before its text,
+/// and, because that begins with the name of a key, the section: "FILE: train.batch = 0: ...". Without a
+/// `section` the text has it already.
+template <class Options>
+void check_section(const std::string& where, const std::string& section, const Options& options) {
+  try {
+    check_options(options);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}{}{}", where, section, section.empty() ? "" : ".", error.what()));
+  }
+}
+
+/// InputError, naming the key, for a single row at a time, over which batch normalisation has no statistics.
+void check_rows_at_once(const std::string& where, bool looks_across_rows, const std::string& key,
+                        std::int64_t rows);
+
+/// The files of a vocabulary in the order of writing: the model of pieces, then `name`, which lists the
+/// symbols.
+VocabularyFiles files_of(const Vocabulary& vocabulary, const std::string& name);
+/// The names of these files.
+std::vector<std::string> names_of_files(const std::string& name, const Tokenization& tokenization);
+/// Finds a vocabulary among the files of a run. Without sentencepiece one of pieces cannot encode.
+Vocabulary vocabulary_among(const VocabularyFiles& files, const std::string& name, const std::string& folder,
+                            const Tokenization& tokenization);
+/// The content of a file among those of a run. Error if there is none.
+const std::string& content_among(const VocabularyFiles& files, const std::string& name);
+
+/// The content of a vocabulary's file. InputError if it is missing or too large.
+std::string read_vocabulary_file(const std::filesystem::path& file);
+/// Reads a vocabulary from its file, of pieces with their model beside it. InputError, naming the file, if
+/// one is missing or broken.
+Vocabulary read_vocabulary(const std::filesystem::path& file, const Tokenization& tokenization);
+
+/// The text of a line with its newline, without a byte-order mark and a carriage return at its end.
+std::string text_of_line(std::string line, const std::string& name, Unit unit);
+/// The text of a line as ids with its end symbol; none for an empty line. InputErrors of Vocabulary::encode,
+/// and, except as bytes, for what is not UTF-8.
+std::vector<std::int32_t> encoded_line(const Vocabulary& vocabulary, const std::string& text,
+                                       const std::string& name);
+
+/// Lines as ids, and the answers to fill in: answers[lines[i]] is that to ids[i]. Empty lines are left out.
+struct EncodedLines {
+  std::vector<LineAnswer> answers;
+  std::vector<std::vector<std::int32_t>> ids;
+  std::vector<std::size_t> lines;
+};
+EncodedLines encode_lines(const std::vector<InputLine>& lines, const Vocabulary& vocabulary);
+
+/// "1 symbol", "2 symbols": a count, and what is counted, which `of_many` names.
+std::string counted_text(std::int64_t count, const std::string& of_many);
+/// "a vocabulary of 10000 symbols": of so many rows, `<unk>` and others among them.
+std::string vocabulary_text(std::int64_t size);
+
+}  // namespace rondo
