@@ -47,9 +47,9 @@ void to_log_probabilities(Numbers& scores, std::int64_t classes) {
 }
 
 /// The minimised sum divided by C N, and its gradient.
-class Objective {
+class RegularisedLoss {
  public:
-  Objective(const TargetRows& data, double C)
+  RegularisedLoss(const TargetRows& data, double C)
       : data_(data),
         outputs_(static_cast<std::size_t>(outputs_of(data.classes))),
         penalty_(1 / (C * static_cast<double>(data.rows.size()))) {}
@@ -138,10 +138,10 @@ double largest(const Numbers& g) {
 }
 
 /// From w to where no partial derivative is above `tolerance`.
-void minimise(const Objective& objective, Numbers& w, double tolerance) {
+void minimise(const RegularisedLoss& loss, Numbers& w, double tolerance) {
   constexpr int most_steps = 2000, most_halvings = 40;
   Numbers g, next_g;
-  double value = objective(w, g);
+  double value = loss(w, g);
   History history;
   for (int step = 0; step < most_steps && largest(g) > tolerance; ++step) {
     const Numbers direction = history.direction(g);
@@ -151,7 +151,7 @@ void minimise(const Objective& objective, Numbers& w, double tolerance) {
       if (halving == most_halvings) return;         // as low as rounding lets it be
       Numbers next = w;
       add(rate, direction, next);
-      const double next_value = objective(next, next_g);
+      const double next_value = loss(next, next_g);
       if (!(next_value <= value + 1e-4 * rate * slope)) continue;
       Numbers s = direction, y = next_g;
       for (double& x : s) x *= rate;
@@ -183,9 +183,9 @@ LogisticModel fit_logistic(const TargetRows& data, double C, double tolerance, c
   check(data.classes >= 2 && !data.rows.empty(), "[logistic regression] {} classes, {} rows", data.classes,
         data.rows.size());
   LogisticModel model{data.classes, data.features.width};
-  const Objective objective(data, C);
-  model.weights = start ? start->weights : Numbers(objective.size(), 0.0);
-  minimise(objective, model.weights, tolerance);
+  const RegularisedLoss loss(data, C);
+  model.weights = start ? start->weights : Numbers(loss.size(), 0.0);
+  minimise(loss, model.weights, tolerance);
   return model;
 }
 
