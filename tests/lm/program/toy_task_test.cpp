@@ -20,7 +20,7 @@ namespace {
 struct RecallSettings {
   Tokenization tokenization{};
   VocabularyLimits limits{};
-  SentenceClassifierOptions model{.summary = Summary::last};
+  SentenceClassifierOptions model{{}, 1, Summary::last};
   ClassificationOptions train{};
   bool counts_errors = false;
 };
