@@ -1,5 +1,5 @@
 // Looking at a computation without changing it: what each operator reads, and the gradient of any value.
-// Used by lm/evaluation/recurrent_probe.h.
+// Used by lm/evaluation/probe.h.
 #pragma once
 
 #include <functional>

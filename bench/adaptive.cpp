@@ -10,7 +10,7 @@
 
 #include "autograd/functions.h"
 #include "bench/machine.h"
-#include "lm/program/recipes.h"
+#include "lm/program/recipe.h"
 #include "tensor/threads.h"
 #include "tests/lm/training/training.h"
 

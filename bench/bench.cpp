@@ -25,8 +25,8 @@
 #include "bench/translation.h"
 #include "bench/worker.h"
 #include "lm/program/compute.h"
-#include "lm/program/recipes.h"
-#include "lm/program/version.h"
+#include "lm/program/recipe.h"
+#include "lm/program/run.h"
 #include "tensor/gemm.h"
 #include "tensor/keys.h"
 #include "tensor/threads.h"
@@ -263,8 +263,8 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   try {
-    const Device device = choose_device(*value_named<Device>(options.device),
-                                        value_named<Precision>(options.precision), options.threads)
+    const Device device = choose_device({*value_named<Device>(options.device),
+                                         value_named<Precision>(options.precision), options.threads})
                               .device;
     if (!options.train.empty()) {
       train_on_request(options.train, options.settings, device);

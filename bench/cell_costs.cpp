@@ -9,7 +9,7 @@
 #include "bench/machine.h"
 #include "bench/report.h"
 #include "bench/worker.h"
-#include "lm/program/recipes.h"
+#include "lm/program/recipe.h"
 #include "nn/cells/catalogue.h"
 #include "tests/lm/training/training.h"
 

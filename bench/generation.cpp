@@ -12,7 +12,7 @@
 #include "bench/machine.h"
 #include "bench/worker.h"
 #include "lm/program/compute.h"
-#include "lm/program/recipes.h"
+#include "lm/program/recipe.h"
 #include "nn/models/language_model.h"
 #include "tensor/keys.h"
 #include "tensor/precision.h"

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "bench/worker.h"
-#include "lm/program/recipes.h"
+#include "lm/program/recipe.h"
 #include "lm/tasks/translation.h"
 #include "lm/training/trainer.h"
 

@@ -8,7 +8,7 @@
 
 #include "bench/machine.h"
 #include "cuda/runtime.h"
-#include "lm/program/recipes.h"
+#include "lm/program/recipe.h"
 #include "nn/cells/join.h"
 #include "tensor/allocator.h"
 #include "tensor/gemm.h"

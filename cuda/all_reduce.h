@@ -1,5 +1,5 @@
 // Sums over the GPUs of several processes, by NCCL. It uses no type of NCCL, so that g++ can compile what
-// includes it. Next: cuda/all_reduce.cu; lm/program/mpi_ranks.cpp, which uses it.
+// includes it. Next: cuda/all_reduce.cu; lm/program/compute.cpp, which uses it.
 #pragma once
 
 #include <array>

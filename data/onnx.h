@@ -1,6 +1,6 @@
 // Writing ONNX models (onnx.ai, onnx.proto3): a graph of operators over named tensors, in the encoding of
 // protocol buffers (data/protobuf.h). Only what models here need. Which operators a language model becomes:
-// lm/program/export_onnx.cpp.
+// lm/commands/exchange.cpp.
 #pragma once
 
 #include <cstdint>

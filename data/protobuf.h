@@ -1,5 +1,5 @@
 // Messages in the encoding of protocol buffers (protobuf.dev/programming-guides/encoding), for writing. Used
-// by data/onnx.h and lm/program/tensorboard.h.
+// by data/onnx.h and lm/program/log.h.
 #pragma once
 
 #include <cstdint>

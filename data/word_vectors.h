@@ -1,5 +1,5 @@
 // Word vectors in the text format of word2vec and GloVe: a word and its numbers on each line, separated by
-// spaces; word2vec's files begin with a line of two counts. Used by lm/evaluation/vocabulary_expansion.h.
+// spaces; word2vec's files begin with a line of two counts. Used by lm/evaluation/skip_thought_evaluation.h.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 #include "data/corpus.h"
 #include "data/safetensors.h"
 #include "data/text.h"
-#include "lm/program/json_lines.h"
+#include "lm/program/files.h"
 #include "lm/program/recipe.h"
 #include "lm/program/settings.h"
 #include "lm/program/toml.h"

@@ -32,7 +32,8 @@ const std::map<std::string, Names> allowed = {
 };
 /// The folders within a folder, from the top down; what lies beside them lies below them.
 const std::map<std::string, std::vector<std::string>> storeys = {
-    {"lm", {"lm/commands", "lm/program", "lm/tasks", "lm/training", "lm/evaluation", "lm/decoding"}},
+    {"lm",
+     {"lm/commands", "lm/report", "lm/program", "lm/tasks", "lm/training", "lm/evaluation", "lm/decoding"}},
     {"nn", {"nn/models", "nn/output", "nn/recurrent", "nn/cells", "nn/layers", "nn"}},
 };
 /// The headers that every folder may include.

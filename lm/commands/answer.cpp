@@ -7,24 +7,21 @@
 #include <vector>
 
 #include "lm/commands/options.h"
-#include "lm/program/attention_file.h"
 #include "lm/program/compute.h"
-#include "lm/program/figure_warnings.h"
-#include "lm/program/input_lines.h"
-#include "lm/program/output.h"
+#include "lm/program/files.h"
 #include "lm/program/run.h"
+#include "lm/program/terminal.h"
+#include "lm/report/evaluation_report.h"
+#include "lm/report/page.h"
 #include "lm/tasks/registry.h"
 
 namespace rondo {
 namespace {
 
-struct AnswerOptions {
+struct AnswerOptions : ComputeOptions {
   std::string run;
   bool scores = false;    // print the probability of the answer after it
   std::string attention;  // file for what was attended to; empty: none
-  std::optional<int> threads;
-  Device device = Device::cpu;
-  std::optional<Precision> precision{};
 };
 
 /// The tasks whose runs a command is for.
@@ -39,7 +36,7 @@ std::string tasks_of(const std::string& command) {
 /// "ANSWER<TAB>PROBABILITY". An empty line gives an empty line. Returns 0. InputError for a line that cannot
 /// be read; those before it are answered.
 int answer(const std::string& command, const AnswerOptions& options) {
-  const Device device = choose_device(options.device, options.precision, options.threads).device;
+  const Device device = choose_device(options).device;
   const OpenTask run = open_task(options.run, device);
   if (run.task().usage().command != command) refuse_task(run.folder, run.config, tasks_of(command));
   AttentionFile attention(options.attention);

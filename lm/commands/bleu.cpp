@@ -1,8 +1,6 @@
-// `lm bleu`: translations compared with references, by BLEU (lm/evaluation/bleu.h) and chrF
-// (lm/evaluation/chrf.h). What it prints has sacreBLEU's form, so that a script that reads the one reads the
-// other.
-#include "lm/evaluation/bleu.h"
-
+// `lm bleu`: translations compared with references, by BLEU (lm/evaluation/metrics.h) and chrF
+// (lm/evaluation/metrics.h). What it prints has sacreBLEU's form, so that a script that reads the one reads
+// the other.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -19,11 +17,10 @@
 #include "data/text.h"
 #include "data/unicode.h"
 #include "lm/commands/options.h"
-#include "lm/evaluation/chrf.h"
-#include "lm/program/output.h"
-#include "lm/program/progress.h"
-#include "lm/program/shell_command.h"
-#include "lm/program/version.h"
+#include "lm/evaluation/metrics.h"
+#include "lm/program/cli.h"
+#include "lm/program/run.h"
+#include "lm/program/terminal.h"
 #include "tensor/error.h"
 
 namespace rondo {

@@ -9,22 +9,18 @@
 #include "data/text.h"
 #include "lm/commands/options.h"
 #include "lm/program/compute.h"
-#include "lm/program/input_lines.h"
-#include "lm/program/output.h"
-#include "lm/program/output_file.h"
+#include "lm/program/files.h"
 #include "lm/program/run.h"
-#include "lm/program/sentence_report.h"
+#include "lm/program/terminal.h"
+#include "lm/report/sentences.h"
 
 namespace rondo {
 namespace {
 
-struct EmbedOptions {
+struct EmbedOptions : ComputeOptions {
   std::string run;
   std::string output;   // a .npy file; empty: standard output
   std::string vectors;  // word vectors for words that the run does not know; empty: these are <unk>
-  std::optional<int> threads;
-  Device device = Device::cpu;
-  std::optional<Precision> precision{};
 };
 
 /// All lines at once: the file is written whole, and which words need vectors is known at the end only.
@@ -53,7 +49,7 @@ void embed_all(const EmbedOptions& options, const std::filesystem::path& output,
 int embed(const EmbedOptions& options) {
   const std::filesystem::path output =
       file_to_write("--output", options.output, Pipes::refused, {options.vectors});
-  const Device device = choose_device(options.device, options.precision, options.threads).device;
+  const Device device = choose_device(options).device;
   const OpenTask run = open_task(options.run, device);
   auto& task = run.task_as<SkipThoughtTask>("skip_thought");
   if (!output.empty() || !options.vectors.empty())

@@ -1,8 +1,453 @@
-// `lm eval`: its options. The evaluation: lm/program/evaluate.cpp.
+// `lm eval`: the choice of the text, the measurement (Task::measure), and its options. What is printed:
+// lm/report/evaluation_report.h.
+#include "lm/commands/eval.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "data/files.h"
+#include "data/input_file.h"
+#include "data/text.h"
 #include "lm/commands/options.h"
-#include "lm/program/evaluate.h"
+#include "lm/program/cli.h"
+#include "lm/program/files.h"
+#include "lm/program/log.h"
+#include "lm/program/recipe.h"
+#include "lm/program/run.h"
+#include "lm/program/terminal.h"
+#include "lm/report/evaluation_report.h"
+#include "lm/report/sentences.h"
+#include "lm/tasks/multi_task.h"
+#include "lm/tasks/speech.h"
+#include "lm/tasks/translation.h"
+#include "lm/training/memory.h"
+#include "tensor/available_memory.h"
 
 namespace rondo {
+
+// --- The measurement ---
+
+namespace {
+
+/// Refuses options that contradict each other, before anything is read.
+void check_options(const EvaluateOptions& options) {
+  const bool adapts = options.dynamic || options.cache;
+  check_input(adapts || !options.tune,
+              "--tune searches the settings of --dynamic and --cache: give one of them, or both");
+  check_input(options.tune || !options.budget, "--budget is for --tune: give both, or leave it out");
+  check_input(!adapts || options.streams.value_or(1) == 1,
+              "--streams {}: --dynamic and --cache read one stream, in the order of the text; leave it out",
+              options.streams.value_or(1));
+  Recipe recipe;
+  std::vector<std::string> known;
+  for (const Key& key : keys_of(recipe))
+    if (key.name.starts_with("dynamic.") || key.name.starts_with("cache.")) known.push_back(key.name);
+  for (const Setting& setting : options.settings) {
+    const std::string section = setting.key.substr(0, setting.key.find('.'));
+    check_input(
+        section == "dynamic" || section == "cache",
+        "{}: a run is evaluated as it was trained; only settings of [dynamic] and [cache] can change{}",
+        setting.where, section == setting.key ? did_you_mean(setting.key, known, "") : "");
+    check_input(section == "dynamic" ? options.dynamic : options.cache, "{}: goes with --{}", setting.where,
+                section);
+  }
+}
+
+/// Reads the texts that the options ask for into the run's task. Returns "HEX  FILE" of what is measured.
+std::vector<std::string> open_texts(const EvaluateOptions& options, const OpenTask& run,
+                                    bool needs_own_text) {
+  Task& task = run.task();
+  const bool is_other = !options.text.empty();
+  std::vector<std::string> sha256;
+  if (!is_other || needs_own_text) {
+    const bool is_given = !options.data.empty();
+    const std::string& data = is_given ? options.data : run.config.made_by.data;
+    check_input(is_given || !data.empty() || run.config.made_by.imported_from.empty(),
+                "{}: it has no text of its own; which text? As in: {} FILE", options.run,
+                command_with({"eval", options.run}));
+    if (!is_given) check_text_is_there(run.config.made_by);
+    task.open({.path = data,
+               .pipes = is_given ? Pipes::accepted : Pipes::refused,
+               .progress = reading_progress(stderr)});
+    sha256 = sha256_lines(task.files());
+    check_text_of_run(options.data, data, run.config.made_by.sha256, sha256,
+                      fmt::format("; to measure another text: {} FILE", command_with({"eval", options.run})));
+  }
+  if (is_other) {
+    const bool is_file = run.config.recipe.language_modelling();  // translation: the beginning of two names
+    task.open_other(is_file ? file_to_read(options.text) : options.text,
+                    {.path = {}, .progress = reading_progress(stderr)});
+    for (const std::string& note : task.notes()) fmt::print(stderr, "lm: {}\n", note);
+    sha256 = sha256_lines(task.files());
+  }
+  return sha256;
+}
+
+/// The name of what is measured, as in messages: a file, or a split of the run's text.
+std::string name_of_measured(const EvaluateOptions& options) {
+  return options.text.empty() ? options.split : options.text;
+}
+
+/// The best settings for the first symbols of the validation text.
+Tuned tuned_on_valid(const EvaluateOptions& options, LanguageModellingTask& task, LanguageModel& model,
+                     const Adaptation& start, int64_t budget, Progress& progress) {
+  const bool aloud = !options.json;
+  if (aloud)
+    fmt::print("searching on the validation text, from its beginning; statistics are not in the budget\n");
+  const EncodedText& valid = task.encoded(Split::valid);
+  Tuned tuned = tune(
+      model, valid.ids, start, budget,
+      [&](const Trial& trial) {
+        if (!aloud) return;
+        progress.erase();
+        print_trial(trial);
+      },
+      [&](int64_t done, int64_t all) { progress_of(progress, "searching", all)(done); });
+  progress.erase();
+  if (aloud) print_tuned(tuned, std::ssize(valid.ids) - 1);
+  return tuned;
+}
+
+/// InputError if the gradient statistics of dynamic evaluation would take more memory than there is; the
+/// evaluation itself takes less.
+void check_dynamic_fits(const LanguageModellingTask& task, Device device,
+                        std::span<const int32_t> train_ids) {
+  const DynamicOptions& dynamic = task.settings.dynamic;
+  const Device meta = meta_of(device);
+  const auto available = available_memory(device);
+  if (!available) return;
+  const std::int64_t chunk = dynamic.statistics_streams * dynamic.length + 1;
+  const std::int64_t wanted = measure_peak_bytes(meta, [&] {
+    LanguageModel model(model_options(task.settings), task.vocabulary().size(), 1, meta);
+    gradient_statistics(model, train_ids.first(std::min(train_ids.size(), static_cast<size_t>(chunk))),
+                        dynamic, [](int64_t) {});
+  });
+  check_input(
+      wanted <= *available,
+      "dynamic.statistics_streams = {}, dynamic.length = {}: the statistics would take about {}, and {} are "
+      "available; make one of them smaller",
+      dynamic.statistics_streams, dynamic.length, bytes_text(wanted), bytes_text(*available));
+}
+
+/// How `lm eval` of a language model reads the text, and how the model adapts.
+struct Plan {
+  Reading reading;
+  Adaptation how;
+  int64_t budget = 0;  // of the search for settings
+};
+Plan plan_of(const EvaluateOptions& options, const Recipe& recipe, const LanguageModellingTask& task,
+             const LanguageModel& model) {
+  const bool adapts = options.dynamic || options.cache;
+  Plan plan{
+      .reading = task.final_reading(), .how = {}, .budget = options.budget.value_or(default_tuning_budget)};
+  check_input(
+      !adapts || !plan.reading.line_end,
+      "--{}: this run reads each line from the initial state (data.batching = \"lines\"), and so nothing "
+      "of the text before it is there to adapt to",
+      options.dynamic ? "dynamic" : "cache");
+  const LanguageModellingSettings& settings = recipe.language_model();
+  if (options.cache) NeuralCache::check_fits(settings.cache.window, model.options().hidden.back());
+  if (adapts || options.streams) plan.reading = {.streams = options.streams.value_or(1)};
+  if (options.dynamic) plan.how.dynamic = settings.dynamic;
+  if (options.cache) plan.how.cache = settings.cache;
+  if (options.tune) check_budget(plan.how, plan.budget);
+  return plan;
+}
+
+/// The paper's figure for the same kind of model, if text and reading agree; 0: none.
+double published_beside(const EvaluateOptions& options, const Plan& plan, const RunConfig& config,
+                        LanguageModellingTask& task) {
+  const Recipe& recipe = config.recipe;
+  const bool finetuned = !config.made_by.finetuned_from.empty();
+  const double figure = published_figure(recipe.published, finetuned, options.split,
+                                         plan.how.dynamic.has_value(), plan.how.cache.has_value());
+  if (!options.text.empty() || figure == 0 || !task.texts().test ||
+      !changed_keys(recipe, finetuned).empty() ||
+      (!plan.how.dynamic && !plan.how.cache && plan.reading.text() != task.preferred_reading()))
+    return 0;
+  const auto test_symbols = std::ssize(task.encoded(Split::test).ids) - 1;
+  return may_be_the_papers(recipe.published, task.vocabulary().types(), test_symbols) ? figure : 0;
+}
+
+/// Warns of figures that could mislead.
+void warn_misleading(const Plan& plan, const Scores& scores, const LanguageModellingTask& task) {
+  const double nats = scores.at("nats");
+  const int64_t size = task.vocabulary().size();
+  if (plan.how.cache && plan.how.cache->lambda == 1 && std::isinf(nats))
+    fmt::print(
+        stderr,
+        "lm: warning: with cache.lambda = 1 what is not in the cache has probability 0, and the text has "
+        "such symbols; set cache.lambda below 1\n");
+  else
+    print_warning(warning_of_cost(nats, size,
+                                  plan.how.dynamic
+                                      ? "the updates ruin the weights; lower dynamic.learning_rate"
+                                      : reason_of_cost(nats, size, plan.reading, "the option")));
+  if (plan.how.dynamic && plan.how.dynamic->length >= scores.count)
+    fmt::print(
+        stderr,
+        "lm: warning: dynamic.length = {} is as long as the text: the weights learn nothing before it ends\n",
+        plan.how.dynamic->length);
+}
+
+/// What a measurement is of: {"split": ...} of the run's own text, or {"text": ...} of another one.
+nlohmann::ordered_json json_of_text(const EvaluateOptions& options) {
+  nlohmann::ordered_json json;
+  if (!options.task.empty()) json["task"] = options.task;
+  if (options.text.empty())
+    json["split"] = options.split;
+  else
+    json["text"] = options.text;
+  return json;
+}
+
+/// Stores scores with the run; if that fails, only warns, so that they are printed anyway.
+void keep(const EvaluateOptions& options, const OpenTask& run, const Scores& scores, const Compute& compute,
+          const std::vector<std::string>& sha256) {
+  keep_if_possible([&] {
+    append_evaluation(run.folder, json_of_text(options), scores, run.task(), *run.model, compute, sha256);
+  });
+}
+
+/// The scores as `lm eval --json` prints them.
+nlohmann::ordered_json json_of(const EvaluateOptions& options, const OpenTask& run, const Scores& scores) {
+  nlohmann::ordered_json json{
+      {"run", options.run}, {"cell", run.task().cell()}, {"seed", run.config.recipe.trainer.seed}};
+  json.update(json_of_text(options));
+  json.update(json_of(scores));
+  return json;
+}
+
+ProgressOf shown_on(Progress& progress) {
+  return [&progress](const std::string& what, int64_t items) { return progress_of(progress, what, items); };
+}
+
+int evaluate_language_model(const EvaluateOptions& options, const Compute& compute, OpenTask& run) {
+  Recipe& recipe = run.config.recipe;
+  LanguageModellingTask& task = *recipe.language_modelling();
+  auto& model = dynamic_cast<LanguageModel&>(*run.model);
+  for (const Setting& setting : options.settings) apply_setting(setting, keys_of(recipe));
+  Plan plan = plan_of(options, recipe, task, model);
+  const std::vector<std::string> sha256 = open_texts(options, run, options.dynamic || options.tune);
+  const std::string split = options.text.empty() ? options.split : "test";
+  const double published = published_beside(options, plan, run.config, task);
+  const EncodedText& text = task.encoded(split_from_string(split));
+  print_warning(warning_of_unknowns({name_of_measured(options), text.counts.unknowns, std::ssize(text.ids)},
+                                    unknown_is_trained(run.config, task.vocabulary())));
+  Progress progress(stderr);
+  GradientStatistics statistics;
+  if (options.dynamic) {
+    const TextIds& train = task.encoded(Split::train).ids;
+    const DynamicOptions& dynamic = recipe.language_model().dynamic;
+    check_dynamic_fits(task, model.device(), train);
+    if (!options.json) print_statistics(dynamic, train);
+    statistics =
+        gradient_statistics(model, train, dynamic,
+                            progress_of(progress, "statistics of the training text", std::ssize(train) - 1));
+    plan.how.statistics = &statistics;
+  }
+  std::optional<Tuned> tuned;
+  if (options.tune) {
+    tuned = tuned_on_valid(options, task, model, plan.how, plan.budget, progress);
+    plan.how = tuned->best;
+  }
+  if (!options.json) print_adaptation(plan.how);
+  Scores scores = task.measure(model, split, plan.reading, plan.how, shown_on(progress));
+  if (tuned) scores.details.push_back({"tuned_on_valid", tuned->symbols});
+  progress.erase();
+  keep(options, run, scores, compute, sha256);
+  warn_misleading(plan, scores, task);
+  if (options.json) {
+    nlohmann::ordered_json json = json_of(options, run, scores);
+    if (published > 0) json["published"] = {{"figure", published}, {"unit", name_of(recipe.published.unit)}};
+    if (tuned) json["tuning"] = json_of(*tuned, plan.budget);
+    print_json(json);
+  } else {
+    print_scores(name_of_measured(options), scores);
+    if (published > 0)
+      fmt::print("published   {} {}{}, by the paper's model on the paper's text\n", published,
+                 name_of(recipe.published.unit),
+                 plan.how.dynamic ? " with dynamic evaluation"
+                 : plan.how.cache ? " with a cache"
+                                  : "");
+  }
+  return 0;
+}
+
+/// InputError for options that only language models have.
+void refuse_options_of_language_models(const EvaluateOptions& options, const OpenTask& run, bool tunes) {
+  const auto refused = [&](bool given, const char* flag) {
+    check_input(!given, "{}: is for language models, and {} is a run of the task {}", flag, options.run,
+                run.config.recipe.task_name);
+  };
+  refused(options.dynamic, "--dynamic");
+  refused(options.cache, "--cache");
+  refused(options.tune && !tunes, "--tune");
+  refused(options.budget.has_value(), "--budget");
+  refused(options.streams.has_value(), "--streams");
+}
+
+/// Changes settings of [decoding] of a task that has them.
+void apply_decoding(const EvaluateOptions& options, OpenTask& run) {
+  const bool has_decoding = !run.task().sections().others.empty();
+  for (const Setting& setting : options.settings) {
+    check_input(has_decoding && setting.key.starts_with("decoding."),
+                "{}: a run is evaluated as it was trained{}", setting.where,
+                has_decoding ? "; only settings of [decoding] can change" : "");
+    apply_setting(setting, keys_of(run.config.recipe));
+  }
+  if (!options.settings.empty()) validate(run.config.recipe, options.run);
+}
+
+/// Searches the weights of the n-gram model; returns the best ones.
+std::vector<Detail> tune_recogniser(const EvaluateOptions& options, const OpenTask& run, Progress& progress) {
+  auto& task = run.task_as<SpeechTask>("speech");
+  check_input(!task.settings.decoding.ngram.empty(),
+              "--tune searches the weights of an n-gram model: give one, as in --set "
+              "decoding.ngram=words.arpa --set decoding.beam=32");
+  const SpeechTrial best = best_of(task.tune(*run.model, shown_on(progress), [&](const SpeechTrial& trial) {
+    progress.erase();
+    if (!options.json)
+      fmt::print("weight {:<5} bonus {:<3} WER {:.2f} %  CER {:.2f} %\n", trial.ngram_weight,
+                 trial.insertion_bonus, trial.scores.wer(), trial.scores.cer());
+  }));
+  return {{"tuned_on_valid.ngram_weight", best.ngram_weight},
+          {"tuned_on_valid.insertion_bonus", best.insertion_bonus},
+          {"tuned_on_valid.wer", best.scores.wer()}};
+}
+
+/// InputError for settings of a search that a part of the task does not make.
+void check_translates(const EvaluateOptions& options, const OpenTask& run) {
+  auto* task = dynamic_cast<TranslatingTask*>(&run.task());
+  check_input(!task || options.settings.empty() || task->translator(*run.model).has_source,
+              "{}: the task {} is a language model",
+              options.settings.empty() ? "" : options.settings.front().where, options.task);
+}
+
+int evaluate_task(const EvaluateOptions& options, const Compute& compute, OpenTask& run) {
+  Task& task = run.task();
+  refuse_options_of_language_models(options, run, dynamic_cast<SpeechTask*>(&task));
+  if (!options.task.empty()) task.choose_part(options.task, "--task");
+  apply_decoding(options, run);
+  check_translates(options, run);
+  warn_of_changed_files(run);
+  const std::vector<std::string> sha256 = open_texts(options, run, false);
+  Progress progress(stderr);
+  std::vector<Detail> tuned;
+  if (options.tune) tuned = tune_recogniser(options, run, progress);
+  const std::string split = options.text.empty() ? options.split : "test";
+  Scores scores = task.measure(*run.model, split, shown_on(progress));
+  scores.details.insert(scores.details.end(), tuned.begin(), tuned.end());
+  progress.erase();
+  for (const UnknownShare& share : task.unknown_shares()) print_warning(warning_of_unknowns(share));
+  keep(options, run, scores, compute, sha256);
+  print_warning(scores.warning);
+  if (options.json)
+    print_json(json_of(options, run, scores));
+  else
+    print_scores(name_of_measured(options), scores);
+  return 0;
+}
+
+/// Stores figures of sentence vectors with the run.
+void keep(const RunFolder& run, const SentenceSet& set, const SentenceSetFigures& figures,
+          const EvaluateOptions& options, const Compute& compute) {
+  nlohmann::ordered_json json = json_of(figures);
+  if (!options.vectors.empty()) json["word_vectors"] = options.vectors;
+  json["model"] = sha256_hex(InputFile(run.model()));
+  append_measurement(run, std::move(json), compute, set.sha256);
+}
+
+/// Measures sentence vectors on all sets, prints a line for each, and keeps it.
+int evaluate_sentences(const EvaluateOptions& options) {
+  check_input(!options.dynamic && !options.cache && !options.tune && !options.budget && !options.streams &&
+                  options.text.empty() && options.settings.empty() && options.data.empty(),
+              "--sentences measures the vectors of a run as it is: leave out the other options of lm eval");
+  const Compute compute = choose_device(options);
+  const OpenTask run = open_task(options.run, compute.device);
+  auto& task = run.task_as<SkipThoughtTask>("skip_thought");
+  auto& model = dynamic_cast<SkipThought&>(*run.model);
+  std::vector<Variable> tables;
+  const std::vector<SentenceSet> sets = read_sentence_sets(options.sentences);
+  if (!options.vectors.empty()) tables = expand_vocabulary(model, task, options.vectors, texts_of(sets));
+  auto list = nlohmann::ordered_json::array();
+  Progress progress(stderr);
+  for (const SentenceSet& set : sets) {
+    const SentenceSetFigures figures = measure_sentences(
+        model, task.vocabulary(), set, tables, [&](const std::string& what, std::int64_t items) {
+          return progress_of(progress, fmt::format("{}: {}", set.name, what), items);
+        });
+    progress.erase();
+    keep_if_possible([&] { keep(run.folder, set, figures, options, compute); });
+    list.push_back(json_of(figures));
+    if (options.json) continue;
+    fmt::print("{:<5} {:>6} {}  {}  (means of words: {})\n", set.name, set.scored(),
+               set.splits.front().others.empty() ? "sentences" : "pairs", text_of(figures.vectors),
+               text_of(figures.word_means));
+    flush_output();
+  }
+  if (options.json) print_json(nlohmann::ordered_json{{"run", options.run}, {"sets", list}});
+  return 0;
+}
+
+}  // namespace
+
+void check_text_of_run(const std::string& given, const std::string& data,
+                       const std::vector<std::string>& sha256_of_run,
+                       const std::vector<std::string>& sha256_of_text, const std::string& otherwise) {
+  if (is_same_data(sha256_of_run, sha256_of_text)) return;
+  check_input(given.empty(), "{}{}", not_the_text(given), otherwise);
+  fmt::print(
+      stderr,
+      "lm: warning: {} has changed since this run was made; the figures are those of the text as it is now\n",
+      name_of_text(data));
+}
+
+void keep_if_possible(const std::function<void()>& keep) {
+  try {
+    keep();
+  } catch (const Error& error) {
+    fmt::print(stderr, "lm: warning: not kept with the run: {}\n", error.what());
+  }
+}
+
+void warn_of_changed_files(const OpenTask& run) {
+  Provenance made_by = run.config.made_by;
+  const RunConfig as_trained = read_config(run.folder);
+  for (const NamedFile& it : as_trained.recipe.task->named_files()) {
+    if (it.path->empty() || it.key.empty() || it.begins) continue;
+    for (const NamedFile& now : run.task().named_files())
+      if (now.key == it.key && *now.path == *it.path) {
+        check_input(file_is_there(*it.path), "{}: this file, which the run names, is not there: restore it",
+                    printable(*it.path));
+        if (!made_by.digest_of_named(it.key).empty() &&
+            sha256_hex(InputFile(*it.path)) != made_by.digest_of_named(it.key))
+          fmt::print(stderr, "lm: warning: {}: has changed since the run {} was made\n", printable(*it.path),
+                     run.folder.path.string());
+      }
+  }
+}
+
+int evaluate(const EvaluateOptions& options) {
+  const bool is_a_split = options.text == "train" || options.text == "valid" || options.text == "test";
+  check_input(!is_a_split || std::filesystem::exists(options.text),
+              "{0}: no such file; the {0} text of the run's data is --split {0}", options.text);
+  check_input(options.vectors.empty() || !options.sentences.empty(),
+              "--vectors: goes with --sentences FOLDER");
+  if (!options.sentences.empty()) return evaluate_sentences(options);
+  const Recipe recipe = read_config(open_run_folder(options.run)).recipe;
+  if (recipe.language_modelling()) {
+    check_input(options.task.empty(), "--task {}: {} has one task alone", options.task, options.run);
+    check_options(options);
+  }
+  const Compute compute = choose_device(options);
+  OpenTask run = open_task(options.run, compute.device);
+  return recipe.language_modelling() ? evaluate_language_model(options, compute, run)
+                                     : evaluate_task(options, compute, run);
+}
+
+// --- The command ---
 
 Command add_eval(CommandLine& line) {
   struct Words {

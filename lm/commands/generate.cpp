@@ -16,15 +16,14 @@
 #include "lm/decoding/sampling.h"
 #include "lm/decoding/stop_strings.h"
 #include "lm/program/compute.h"
-#include "lm/program/input_lines.h"
-#include "lm/program/output.h"
-#include "lm/program/paths.h"
+#include "lm/program/files.h"
 #include "lm/program/run.h"
+#include "lm/program/terminal.h"
 
 namespace rondo {
 namespace {
 
-struct GenerateOptions {
+struct GenerateOptions : ComputeOptions {
   std::string run;
   std::string prompt;
   std::string prompt_file;  // in place of prompt; "-": standard input; empty: none
@@ -37,9 +36,6 @@ struct GenerateOptions {
   double top_p = 1, min_p = 0, repetition_penalty = 1;
   std::optional<std::uint64_t> seed;  // none: one is drawn and printed on stderr
   bool allow_unknown = false;
-  std::optional<int> threads;
-  Device device = Device::cpu;
-  std::optional<Precision> precision{};  // default: fp32
 };
 
 /// A prompt: its ids, and its symbols as they were written.
@@ -129,7 +125,7 @@ void take_turns(Sampler& sampler, const OpenRun& run, const GenerateOptions& opt
 /// Writes the sampled text to stdout while it samples, and nothing else but a line "--- I" before each of
 /// several samples. Returns 0.
 int generate(const GenerateOptions& options) {
-  const Device device = choose_device(options.device, options.precision, options.threads).device;
+  const Device device = choose_device(options).device;
   OpenRun run = open_run(options.run, device);
   check_input(!options.interactive || options.prompt_file != "-",
               "--prompt-file -: --interactive reads standard input; give a file");

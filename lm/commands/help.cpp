@@ -1,6 +1,6 @@
 // `lm help`: the help of all commands, or of one.
 #include "lm/commands/options.h"
-#include "lm/program/nearest.h"
+#include "lm/program/cli.h"
 
 namespace rondo {
 

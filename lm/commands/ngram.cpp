@@ -21,15 +21,11 @@
 #include "data/text.h"
 #include "lm/commands/options.h"
 #include "lm/evaluation/evaluation.h"
-#include "lm/program/evaluation_report.h"
-#include "lm/program/figure_warnings.h"
-#include "lm/program/measurement.h"
-#include "lm/program/output.h"
-#include "lm/program/output_file.h"
-#include "lm/program/paths.h"
-#include "lm/program/progress.h"
-#include "lm/program/shell_command.h"
-#include "lm/program/signals.h"
+#include "lm/program/cli.h"
+#include "lm/program/files.h"
+#include "lm/program/log.h"
+#include "lm/program/terminal.h"
+#include "lm/report/evaluation_report.h"
 
 namespace rondo {
 namespace {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <limits>
 
-#include "lm/program/run_folder.h"
-#include "lm/program/shell_command.h"
+#include "lm/program/cli.h"
+#include "lm/program/run.h"
 
 namespace rondo {
 

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "lm/commands/commands.h"
+#include "lm/commands/training.h"
 #include "lm/program/cli.h"
 #include "lm/program/compute.h"
 #include "lm/program/settings.h"
-#include "lm/program/sweep_report.h"
-#include "lm/program/train.h"
+#include "lm/report/sweep.h"
 #include "tensor/error.h"
 #include "tensor/keys.h"
 #include "tensor/threads.h"

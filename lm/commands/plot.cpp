@@ -1,7 +1,6 @@
-// `lm plot`: its options. The page: lm/program/plot.cpp.
-#include "lm/program/plot.h"
-
+// `lm plot`: its options. The page: lm/report/page.cpp.
 #include "lm/commands/options.h"
+#include "lm/report/page.h"
 
 namespace rondo {
 

@@ -13,21 +13,20 @@
 #include <vector>
 
 #include "data/files.h"
+#include "lm/commands/eval.h"
 #include "lm/commands/options.h"
 #include "lm/program/compute.h"
-#include "lm/program/evaluate.h"
-#include "lm/program/output.h"
-#include "lm/program/output_file.h"
-#include "lm/program/probe_pictures.h"
+#include "lm/program/files.h"
 #include "lm/program/probe_report.h"
-#include "lm/program/progress.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
+#include "lm/program/terminal.h"
+#include "lm/report/curves.h"
 
 namespace rondo {
 namespace {
 
-struct ProbeCommandOptions {
+struct ProbeCommandOptions : ComputeOptions {
   std::vector<std::string> runs;
   std::string split = "valid";            // train, valid or test of the run's data
   std::string data;                       // where the runs' text is now; empty: not moved
@@ -35,9 +34,6 @@ struct ProbeCommandOptions {
   std::optional<std::int64_t> sequences;  // none: ProbeOptions
   std::string svg;                        // a folder for pictures; empty: none
   bool json = false;
-  std::optional<int> threads;
-  Device device = Device::cpu;
-  std::optional<Precision> precision{};  // default: fp32
 };
 
 Probed probe_run(const std::string& path, const ProbeCommandOptions& options, Device device,
@@ -69,7 +65,7 @@ nlohmann::ordered_json json_of(const std::vector<ProbedRun>& runs) {
 /// Prints a table of each run on stdout. Returns 0.
 int probe_runs(const ProbeCommandOptions& options) {
   if (!options.svg.empty()) check_folder_to_write("--svg", options.svg);
-  const Compute compute = choose_device(options.device, options.precision, options.threads);
+  const Compute compute = choose_device(options);
   std::vector<ProbedRun> runs;
   for (const std::string& path : options.runs) {
     Progress progress(stderr);

@@ -1,6 +1,4 @@
 // `lm recipes`: the built-in recipes, with their papers and published figures.
-#include "lm/program/recipes.h"
-
 #include <fmt/format.h>
 #include <fnmatch.h>
 
@@ -9,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "lm/commands/options.h"
-#include "lm/program/output.h"
-#include "lm/program/published.h"
-#include "lm/program/shell_command.h"
+#include "lm/program/cli.h"
+#include "lm/program/recipe.h"
+#include "lm/program/terminal.h"
 
 namespace rondo {
 namespace {

@@ -4,33 +4,306 @@
 // scored, including its own end. Only if the training text had no line end (one line), the first symbol is
 // context and nothing ends the line. Lines are read side by side, and what they begin with in common is
 // computed once; or one by one: then a row appears as soon as its line is read.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "autograd/sequence.h"
+#include "data/arpa.h"
+#include "data/input_file.h"
 #include "data/shared_prefixes.h"
+#include "data/streams.h"
+#include "data/symbols.h"
 #include "data/text.h"
 #include "data/unicode.h"
 #include "lm/commands/options.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/program/compute.h"
-#include "lm/program/figure_warnings.h"
-#include "lm/program/input_lines.h"
-#include "lm/program/interpolation.h"
-#include "lm/program/nbest.h"
-#include "lm/program/output.h"
-#include "lm/program/run_folder.h"
+#include "lm/program/files.h"
+#include "lm/program/run.h"
+#include "lm/program/terminal.h"
+#include "lm/report/evaluation_report.h"
+#include "tensor/error.h"
 
 namespace rondo {
+
+// --- Interpolation ---
+
+/// Reads streams of symbols and says how probable they are.
+class InterpolatedModel {
+ public:
+  virtual ~InterpolatedModel() = default;
+  /// -log p in nats of each target of a chunk; of one that is not scored it means nothing. Each of its
+  /// streams continues the stream `continues` of the last chunk, except where a chunk begins from the initial
+  /// state.
+  virtual std::vector<double> read(const Chunk& chunk, const std::vector<std::int32_t>& continues) = 0;
+};
+
+/// A run and further models of its vocabulary. Their probabilities of each symbol are averaged by weights
+/// (linear interpolation), so that those of all symbols sum to 1 again.
+class Interpolation {
+ public:
+  /// `others` are folders of runs or ARPA files. `weights` are divided by their sum; none: equal ones.
+  /// InputErrors of open_run() and read_arpa(), and for another vocabulary, another number of weights, and
+  /// weights that are all 0.
+  Interpolation(const std::string& run, const std::vector<std::string>& others, std::vector<double> weights,
+                Device device)
+      : Interpolation(open_run(run, device), others, std::move(weights), device) {}
+
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+  /// Whether it is in all runs.
+  bool unknown_is_trained() const { return unknown_is_trained_; }
+
+  /// As InterpolatedModel::read().
+  std::vector<double> read(const Chunk& chunk, const std::vector<std::int32_t>& continues);
+
+ private:
+  Interpolation(OpenRun first, const std::vector<std::string>& others, std::vector<double> weights,
+                Device device);
+  void add_run(OpenRun run);
+  void add_ngrams(const std::string& arpa);
+
+  std::string first_;  // the folder of the run
+  Vocabulary vocabulary_;
+  std::vector<std::unique_ptr<InterpolatedModel>> models_;
+  std::vector<double> weights_;  // their sum is 1
+  bool unknown_is_trained_ = true;
+};
+
+// --- Lists of n best translations ---
+
+class NbestLine {
+ public:
+  /// InputError, beginning with `name`, for a line without these fields or with a feature `feature` already.
+  NbestLine(std::string line, const std::string& name, std::string_view feature);
+
+  /// Without the spaces around it; perhaps empty.
+  std::string hypothesis() const { return hypothesis_; }
+  /// The line with one more feature at the end of the third field. Everything else stays as it was, also a
+  /// sum of the features in a fourth field, as their weights are not known here.
+  std::string with(std::string_view feature, double value) const;
+
+ private:
+  std::string line_, hypothesis_;
+  std::size_t features_end_;  // in the line
+};
+
+// --- Interpolation ---
+
 namespace {
 
-struct ScoreOptions {
+class ReadingRun : public InterpolatedModel {
+ public:
+  explicit ReadingRun(std::unique_ptr<LanguageModel> model) : model_(std::move(model)) {}
+
+  std::vector<double> read(const Chunk& chunk, const std::vector<std::int32_t>& continues) override {
+    const NoGradient guard;
+    auto [output, after] =
+        model_->forward({tokens(chunk.inputs), chunk.steps, chunk.streams}, states_before(chunk, continues));
+    states_ = std::move(after);
+    const std::vector<real> nats = model_->cross_entropy(output, tokens(chunk.targets)).each.to_vector();
+    return {nats.begin(), nats.end()};
+  }
+
+ private:
+  /// What each stream of a chunk begins with.
+  std::vector<State> states_before(const Chunk& chunk, const std::vector<std::int32_t>& continues) const {
+    if (chunk.from_zero_state) return model_->initial_states(chunk.streams);
+    std::vector<std::int32_t> same(static_cast<std::size_t>(states_.front().h.shape()[0]));
+    std::iota(same.begin(), same.end(), 0);
+    if (continues == same) return states_;
+    const Tokens rows = tokens(continues);
+    std::vector<State> chosen;
+    for (const State& state : states_)
+      chosen.push_back(state.map([&](const Variable& x) { return gather_rows(x, rows); }));
+    return chosen;
+  }
+
+  std::unique_ptr<LanguageModel> model_;
+  std::vector<State> states_;  // at the end of the last chunk
+};
+
+/// Streams are lines, one after another: each begins with `<s>`, as in log_probabilities() of
+/// data/ngram_model.h.
+class ReadingNgrams : public InterpolatedModel {
+ public:
+  /// `ids` are those of the model for the run's symbols.
+  ReadingNgrams(NgramModel model, std::vector<std::int32_t> ids, std::optional<std::int32_t> line_end)
+      : model_(std::move(model)), ids_(std::move(ids)), line_end_(line_end) {}
+
+  std::vector<double> read(const Chunk& chunk, const std::vector<std::int32_t>& continues) override {
+    const auto B = static_cast<std::size_t>(chunk.streams);
+    std::vector<NgramModel::State> contexts(B, model_.line_start());
+    if (!chunk.from_zero_state)
+      for (std::size_t b = 0; b < B; ++b) contexts[b] = contexts_.at(static_cast<std::size_t>(continues[b]));
+    contexts_ = std::move(contexts);
+    std::vector<double> nats(chunk.targets.size());
+    for (std::size_t i = 0; i < nats.size(); ++i) {
+      NgramModel::State& context = contexts_[i % B];
+      const std::int32_t input = chunk.inputs[i], target = chunk.targets[i];
+      context = input == line_end_ ? model_.line_start() : model_.step(context, id(input)).next;
+      if (target >= 0) nats[i] = -model_.step(context, id(target)).log_probability;
+    }
+    return nats;
+  }
+
+ private:
+  std::int32_t id(std::int32_t of_run) const { return ids_.at(static_cast<std::size_t>(of_run)); }
+
+  NgramModel model_;
+  std::vector<std::int32_t> ids_;
+  std::optional<std::int32_t> line_end_;     // of the run
+  std::vector<NgramModel::State> contexts_;  // of each stream, at the end of the last chunk
+};
+
+}  // namespace
+
+void Interpolation::add_run(OpenRun run) {
+  unknown_is_trained_ &= rondo::unknown_is_trained(run.config, run.vocabulary);
+  models_.push_back(std::make_unique<ReadingRun>(std::move(run.model)));
+}
+
+void Interpolation::add_ngrams(const std::string& arpa) {
+  Arpa it = read_arpa(arpa, vocabulary_.tokenization());
+  std::vector<std::int32_t> ids;
+  for (std::int32_t symbol = 0; symbol < vocabulary_.size(); ++symbol) {
+    const auto id = it.vocabulary.id(vocabulary_.symbol(symbol));
+    check_input(id.has_value(),
+                "--with {}: lacks '{}', a symbol of {}: only probabilities of the same symbols can be "
+                "averaged",
+                arpa, escape_symbol(vocabulary_.symbol(symbol)), first_);
+    ids.push_back(*id);
+  }
+  for (std::int32_t id = 0; id < it.vocabulary.size(); ++id) {
+    const std::string& symbol = it.vocabulary.symbol(id);
+    check_input(
+        symbol == unknown_symbol || vocabulary_.id(symbol),
+        "--with {}: has '{}', which {} lacks: only probabilities of the same symbols can be averaged; "
+        "an n-gram model of a text in which such symbols are {} has the same",
+        arpa, escape_symbol(symbol), first_, unknown_symbol);
+  }
+  models_.push_back(
+      std::make_unique<ReadingNgrams>(std::move(it.model), std::move(ids), vocabulary_.line_end_id()));
+}
+
+Interpolation::Interpolation(OpenRun first, const std::vector<std::string>& others,
+                             std::vector<double> weights, Device device)
+    : first_(first.folder.path.string()), vocabulary_(first.vocabulary), weights_(std::move(weights)) {
+  add_run(std::move(first));
+  for (const std::string& path : others) {
+    if (file_is_there(path) && !std::filesystem::is_directory(path)) {
+      add_ngrams(path);
+      continue;
+    }
+    OpenRun other = open_run(path, device);
+    const Tokenization &of_first = vocabulary_.tokenization(), &of_other = other.vocabulary.tokenization();
+    const bool has_same_unit = of_first.unit == of_other.unit && of_first.strip_lines == of_other.strip_lines;
+    check_input(has_same_unit && vocabulary_.to_text() == other.vocabulary.to_text(),
+                "--with {}: its vocabulary is not that of {}: only probabilities of the same symbols can be "
+                "averaged{}",
+                path, first_, has_same_unit ? "; data.vocabulary_file trains a run with another's" : "");
+    add_run(std::move(other));
+  }
+  check_input(weights_.empty() || weights_.size() == models_.size(),
+              "--weights: give one for RUN and one for each --with, here {}, not {}", models_.size(),
+              weights_.size());
+  if (weights_.empty()) weights_.assign(models_.size(), 1);
+  const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  check_input(sum > 0 && std::isfinite(sum), "--weights: at least one must be above 0");
+  for (double& weight : weights_) weight /= sum;
+}
+
+std::vector<double> Interpolation::read(const Chunk& chunk, const std::vector<std::int32_t>& continues) {
+  std::vector<std::vector<double>> of_each;
+  for (const auto& model : models_) of_each.push_back(model->read(chunk, continues));
+  if (models_.size() == 1) return of_each.front();
+  std::vector<double> mixed(of_each.front().size());
+  for (std::size_t i = 0; i < mixed.size(); ++i) {
+    double least = std::numeric_limits<double>::infinity(), sum = 0;
+    for (std::size_t m = 0; m < models_.size(); ++m)
+      if (weights_[m] > 0) least = std::min(least, of_each[m][i]);
+    for (std::size_t m = 0; m < models_.size(); ++m)
+      if (weights_[m] > 0 && std::isfinite(least)) sum += weights_[m] * std::exp(least - of_each[m][i]);
+    mixed[i] = std::isfinite(least) ? least - std::log(sum) : least;
+  }
+  return mixed;
+}
+
+// --- Lists of n best translations ---
+
+namespace {
+
+constexpr std::string_view separator = "|||";
+
+/// The fields between separators that stand alone: "a|||b" is a word.
+std::vector<std::string_view> fields_of(std::string_view line) {
+  std::vector<std::string_view> fields;
+  std::size_t begin = 0;
+  for (std::size_t at = line.find(separator); at != std::string_view::npos;
+       at = line.find(separator, at + 1)) {
+    const std::size_t after = at + separator.size();
+    const bool alone = (at == 0 || is_space(line[at - 1])) && (after == line.size() || is_space(line[after]));
+    if (!alone) continue;
+    fields.push_back(line.substr(begin, at - begin));
+    begin = after;
+  }
+  fields.push_back(line.substr(begin));
+  return fields;
+}
+
+bool has_feature(std::string_view features, const std::string& label) {
+  for (std::size_t at = features.find(label); at != std::string_view::npos;
+       at = features.find(label, at + 1)) {
+    const std::size_t after = at + label.size();
+    const bool is_word =
+        (at == 0 || is_space(features[at - 1])) && (after == features.size() || is_space(features[after]));
+    if (is_word) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+NbestLine::NbestLine(std::string line, const std::string& name, std::string_view feature)
+    : line_(std::move(line)) {
+  const std::vector<std::string_view> fields = fields_of(line_);
+  check_input(fields.size() >= 3,
+              "{}: not a line of an n-best list, `id ||| hypothesis ||| scores`: it has {} of these fields",
+              name, fields.size());
+  check_input(!stripped(fields[0]).empty(), "{}: no id before the first |||", name);
+  check_input(!has_feature(fields[2], fmt::format("{}=", feature)),
+              "{}: it has a feature {}= already: choose another name with --feature", name, feature);
+  hypothesis_ = stripped(fields[1]);
+  std::string_view features = fields[2];
+  while (!features.empty() && is_space(features.back())) features.remove_suffix(1);
+  features_end_ = static_cast<std::size_t>(features.data() + features.size() - line_.data());
+}
+
+std::string NbestLine::with(std::string_view feature, double value) const {
+  const std::string_view line = line_;
+  return fmt::format("{} {}= {:.6f}{}", line.substr(0, features_end_), feature, value,
+                     line.substr(features_end_));
+}
+
+// --- Score ---
+
+namespace {
+
+struct ScoreOptions : ComputeOptions {
   std::string run;
   std::vector<std::string> with;      // further runs, whose probabilities are interpolated with the first's
   std::vector<double> weights;        // of all runs; empty: equal ones
@@ -43,9 +316,6 @@ struct ScoreOptions {
   bool nbest = false;                 // the lines are those of an n-best list, which get a feature
   std::string feature = "rondo";      // its name
   std::optional<std::int64_t> batch;  // lines that are read side by side
-  std::optional<int> threads;
-  Device device = Device::cpu;
-  std::optional<Precision> precision{};  // default: fp32
 };
 
 /// The default of ScoreOptions::batch: 1 if the state is carried on, and for standard input, where a row then
@@ -197,7 +467,7 @@ std::int64_t batch_of(const ScoreOptions& options) {
 
 /// Prints tab-separated rows on stdout. Returns 0.
 int score(const ScoreOptions& options) {
-  const Device device = choose_device(options.device, options.precision, options.threads).device;
+  const Device device = choose_device(options).device;
   Interpolation mixture(options.run, options.with, options.weights, device);
   Scorer scorer(options, mixture, batch_of(options));
   const std::string advice = "split it, and give --stateful to read its parts as one";

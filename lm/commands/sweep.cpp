@@ -1,35 +1,138 @@
 // `lm sweep`: trains every combination of settings with several seeds. Each run is one that `lm train` makes
 // with these settings, by a process of its own, in a folder that is named after them. Finished runs are not
-// trained again, and stopped ones are resumed. Next: lm/program/sweep_grid.h, lm/program/sweep_report.h.
+// trained again, and stopped ones are resumed. Next: lm/report/sweep.h.
+#include "lm/report/sweep.h"
+
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
+#include <sys/prctl.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/files.h"
 #include "data/input_file.h"
 #include "lm/commands/options.h"
-#include "lm/program/child_process.h"
+#include "lm/commands/training.h"
+#include "lm/program/cli.h"
 #include "lm/program/compute.h"
-#include "lm/program/figure_warnings.h"
-#include "lm/program/output_file.h"
-#include "lm/program/progress.h"
-#include "lm/program/shell_command.h"
-#include "lm/program/signals.h"
-#include "lm/program/sweep_grid.h"
-#include "lm/program/sweep_report.h"
-#include "lm/program/train_setup.h"
+#include "lm/program/files.h"
+#include "lm/program/terminal.h"
+#include "lm/report/evaluation_report.h"
+#include "tensor/check_system.h"
 #include "tensor/threads.h"
 
 namespace rondo {
+
+// --- Child process ---
+
+/// Its standard output and error are read together. A signal from the terminal does not reach it; if this
+/// process dies it gets SIGTERM.
+class ChildProcess {
+ public:
+  /// The words of a command line: the program's name, as it was typed, first. Error if it cannot be started.
+  explicit ChildProcess(const std::vector<std::string>& words);
+  /// Stops it as Ctrl-C would, and waits.
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  /// To be waited for by poll(): it is readable when something was printed, or the process has ended.
+  int output() const { return output_; }
+  /// Reads what it has printed so far; false at the end.
+  bool read();
+  /// What it printed last that is not empty.
+  const std::string& last_line() const { return last_line_; }
+  /// The warnings that it has printed since the last call.
+  std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
+  void stop(int signal);
+  /// Waits for its end, after the end of its output: its exit status, or 128 + the signal that ended it.
+  int wait();
+
+ private:
+  pid_t process_ = -1;
+  int output_ = -1;
+  std::string unfinished_, last_line_;
+  std::vector<std::string> warnings_;
+};
+
+// --- Child process ---
+
+ChildProcess::ChildProcess(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  int ends[2];
+  check_system(pipe2(ends, O_CLOEXEC) == 0, "cannot make a pipe");
+  const pid_t parent = getpid();
+  process_ = fork();
+  if (process_ == 0) {  // only calls that are safe between fork() and exec()
+    setpgid(0, 0);      // its own group, or Ctrl-C would reach it twice
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(127);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
+    const int nothing = open("/dev/null", O_RDONLY);
+    if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(ends[1], 1) < 0 || dup2(ends[1], 2) < 0) _exit(127);
+    execv("/proc/self/exe", arguments.data());
+    _exit(127);
+  }
+  close(ends[1]);
+  output_ = ends[0];
+  check_system(process_ > 0, "cannot start another process");
+  fcntl(output_, F_SETFL, O_NONBLOCK);
+}
+
+ChildProcess::~ChildProcess() {
+  close(output_);  // first, or it might wait for somebody to read
+  if (process_ <= 0) return;
+  stop(SIGINT);
+  wait();
+}
+
+bool ChildProcess::read() {
+  std::array<char, 4096> buffer{};
+  for (;;) {
+    const ssize_t got = ::read(output_, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got < 0 && errno == EAGAIN;
+    unfinished_.append(buffer.data(), static_cast<std::size_t>(got));
+    for (std::size_t end = unfinished_.find('\n'); end != std::string::npos; end = unfinished_.find('\n')) {
+      if (end > 0) {
+        last_line_ = unfinished_.substr(0, end);
+        if (last_line_.starts_with("lm: warning: ")) warnings_.push_back(last_line_);
+      }
+      unfinished_.erase(0, end + 1);
+    }
+  }
+}
+
+void ChildProcess::stop(int signal) { kill(process_, signal); }
+
+int ChildProcess::wait() {
+  int status = 0;
+  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+  }
+  process_ = -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// --- Sweep ---
+
 namespace {
 
 struct SweepOptions {

@@ -1,7 +1,6 @@
-// `lm table`: its options. The table: lm/program/table.cpp.
-#include "lm/program/table.h"
-
+// `lm table`: its options. The table: lm/report/run_table.cpp.
 #include "lm/commands/options.h"
+#include "lm/report/run_table.h"
 
 namespace rondo {
 

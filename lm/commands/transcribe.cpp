@@ -6,19 +6,19 @@
 #include <vector>
 
 #include "data/text.h"
+#include "lm/commands/eval.h"
 #include "lm/commands/options.h"
 #include "lm/decoding/beam_search.h"
 #include "lm/decoding/speech_decoder.h"
+#include "lm/program/cli.h"
 #include "lm/program/compute.h"
-#include "lm/program/evaluate.h"
-#include "lm/program/output.h"
-#include "lm/program/shell_command.h"
+#include "lm/program/terminal.h"
 #include "lm/tasks/speech.h"
 
 namespace rondo {
 namespace {
 
-struct TranscribeOptions {
+struct TranscribeOptions : ComputeOptions {
   std::string run;
   std::vector<std::string> files;
   std::optional<std::int64_t> beam;  // of these none: the run's
@@ -26,9 +26,6 @@ struct TranscribeOptions {
   std::optional<NgramUnit> ngram_unit;
   std::optional<double> ngram_weight, insertion_bonus;
   bool json = false;
-  std::optional<int> threads;
-  Device device = Device::cpu;
-  std::optional<Precision> precision{};
 };
 
 /// The default beam of a search with an n-gram model.
@@ -68,7 +65,7 @@ void note_if_little(const std::vector<Frames>& recordings, const FrameOptions& o
 /// One line for each file, in their order. Returns 0. InputErrors of open_task() and read_frames(),
 /// before anything is printed.
 int transcribe(const TranscribeOptions& options) {
-  const Device device = choose_device(options.device, options.precision, options.threads).device;
+  const Device device = choose_device(options).device;
   const OpenTask run = open_task(options.run, device);
   auto& task = run.task_as<SpeechTask>("speech");
   const FrameOptions& frames = task.settings.frames;

@@ -10,20 +10,18 @@
 #include "data/text.h"
 #include "lm/commands/options.h"
 #include "lm/decoding/beam_search.h"
-#include "lm/program/attention_file.h"
 #include "lm/program/compute.h"
-#include "lm/program/figure_warnings.h"
-#include "lm/program/input_lines.h"
-#include "lm/program/output.h"
-#include "lm/program/progress.h"
+#include "lm/program/files.h"
 #include "lm/program/run.h"
-#include "lm/program/signals.h"
+#include "lm/program/terminal.h"
+#include "lm/report/evaluation_report.h"
+#include "lm/report/page.h"
 #include "lm/tasks/multi_task.h"
 
 namespace rondo {
 namespace {
 
-struct TranslateOptions {
+struct TranslateOptions : ComputeOptions {
   std::string run;
   std::string task;                                      // of a multi-task run; empty: its first one
   std::optional<std::int64_t> beam, n_best, max_length;  // none: the run's
@@ -31,10 +29,7 @@ struct TranslateOptions {
   bool allow_unknown = false;
   bool scores = false;           // print them before the translations; with n_best > 1 they are there
   bool replace_unknown = false;  // by the source word that was attended to most
-  std::string attention;         // a file for lm/program/attention_file.h, a picture if .svg; empty: none
-  std::optional<int> threads;
-  Device device = Device::cpu;
-  std::optional<Precision> precision{};
+  std::string attention;         // a file for lm/report/page.h, a picture if .svg; empty: none
 };
 
 /// The encoder-decoder of a run, and its settings.
@@ -218,7 +213,7 @@ class Translator {
 /// sentence from 0, the form of Moses. Returns 0. Throws Stopped after a signal, and InputError
 /// for a line that cannot be read; what was translated before is printed.
 int translate(const TranslateOptions& options) {
-  const Device device = choose_device(options.device, options.precision, options.threads).device;
+  const Device device = choose_device(options).device;
   const OpenTask opened = open_task(options.run, device);
   auto& task = opened.task_as<TranslatingTask>("translation");
   if (!options.task.empty()) opened.task().choose_part(options.task, "--task");

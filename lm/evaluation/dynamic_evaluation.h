@@ -20,7 +20,8 @@ namespace rondo {
 enum class DynamicStyle { means, sums };
 inline std::vector<std::string> names_of(DynamicStyle) { return {"new", "old"}; }
 
-/// The defaults are a fair start for a model of words; tune the learning rate (lm/evaluation/tuning.h).
+/// The defaults are a fair start for a model of words; tune the learning rate
+/// (lm/evaluation/adaptive_evaluation.h).
 struct DynamicOptions {
   double learning_rate = 5e-5, decay = 0.002, epsilon = 2e-5;
   int64_t length = 5;                // of the chunks between updates

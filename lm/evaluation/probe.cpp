@@ -2,15 +2,286 @@
 #include "lm/evaluation/probe.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <numeric>
 
+#include "autograd/pointwise.h"
 #include "data/labelled_batches.h"
 #include "data/pair_batches.h"
 #include "data/question_batches.h"
 #include "lm/evaluation/classification_evaluation.h"
 #include "lm/evaluation/skip_thought_evaluation.h"
 #include "lm/evaluation/speech_evaluation.h"
+#include "tensor/error.h"
+#include "tensor/gemm.h"
+#include "tensor/singular_values.h"
 
 namespace rondo {
+
+// --- Distribution ---
+
+Distribution::Distribution(double from, double to, const std::vector<int64_t>& counts, double mean,
+                           double low, double high)
+    : of_gates_(from == 0),
+      counts_(counts),
+      to_(to),
+      count_(std::accumulate(counts.begin(), counts.end(), int64_t{0})) {
+  check(std::ssize(counts) == bins && to > 0 && (from == 0 || from == -to),
+        "[probe] no distribution has {} bins from {} to {}", counts.size(), from, to);
+  const auto total = static_cast<double>(count_);
+  sum_ = mean * total;
+  low_ = std::llround(low * total), high_ = std::llround(high * total);
+}
+
+void Distribution::add(double value) {
+  check(std::isfinite(value), "[probe] an activation is {}, no finite number", value);
+  while (std::abs(value) > to_) {  // pairs of bins become one, around the middle
+    std::vector<int64_t> wider(bins, 0);
+    for (int64_t i = 0; i < bins; ++i)
+      wider[static_cast<size_t>(bins / 4 + i / 2)] += counts_[static_cast<size_t>(i)];
+    counts_ = std::move(wider);
+    to_ *= 2;
+  }
+  const double place = (value - from()) / (to_ - from()) * static_cast<double>(bins);
+  const int64_t bin = std::min(static_cast<int64_t>(place), bins - 1);
+  ++counts_[static_cast<size_t>(bin)];
+  ++count_;
+  sum_ += value;
+  low_ += value < (of_gates_ ? 0.1 : -0.9);
+  high_ += value > 0.9;
+}
+
+// --- Recurrent probe ---
+
+namespace {
+
+/// The squared length of each row.
+std::vector<double> squares_of_rows(const Tensor& x) {
+  const std::vector<real> numbers = x.to_vector();
+  std::vector<double> squares(static_cast<size_t>(x.rows()), 0);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    squares[i / static_cast<size_t>(x.columns())] +=
+        static_cast<double>(numbers[i]) * static_cast<double>(numbers[i]);
+  return squares;
+}
+
+/// Adds the norm of each row.
+void add_norms(const std::vector<double>& squares, int64_t step, NormsByStep& to) {
+  for (const double it : squares) to.add(step, std::sqrt(it));
+}
+
+std::vector<std::string> split_at(const std::string& text, const std::string& separator) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  for (size_t end; (end = text.find(separator, begin)) != std::string::npos; begin = end + separator.size())
+    parts.push_back(text.substr(begin, end - begin));
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+/// What an equation writes within s(...), each once.
+std::vector<std::string> gate_arguments(const std::string& equation) {
+  std::vector<std::string> found;
+  for (size_t at = 0; (at = equation.find("s(", at)) != std::string::npos; ++at) {
+    const std::string argument = equation.substr(at + 2, equation.find(')', at) - at - 2);
+    const bool is_a_name = at == 0 || std::strchr(" (=", equation[at - 1]);  // not cos(x)
+    if (is_a_name && std::find(found.begin(), found.end(), argument) == found.end())
+      found.push_back(argument);
+  }
+  return found;
+}
+
+}  // namespace
+
+NormsByStep::Sums& NormsByStep::at(int64_t step) {
+  if (std::ssize(steps) <= step) steps.resize(static_cast<size_t>(step) + 1);
+  return steps[static_cast<size_t>(step)];
+}
+void NormsByStep::add(int64_t step, double norm) {
+  Sums& it = at(step);
+  ++it.count;
+  it.norms += norm;
+  it.logs += std::log(norm);
+}
+double NormsByStep::mean(size_t step) const {
+  return steps[step].norms / static_cast<double>(steps[step].count);
+}
+double NormsByStep::mean_log(size_t step) const {
+  return steps[step].logs / static_cast<double>(steps[step].count);
+}
+
+std::vector<GateValues> gates_of(const std::string& operator_name, const std::vector<Tensor>& inputs) {
+  const auto& all = pointwise_operators();
+  const auto op =
+      std::find_if(all.begin(), all.end(), [&](const auto& it) { return it.name == operator_name; });
+  if (op == all.end() || op->arguments.empty()) return {};
+  const std::vector<std::string> names = split_at(op->arguments, " ");
+  const Tensor& widest = *std::max_element(
+      inputs.begin(), inputs.end(), [](const Tensor& a, const Tensor& b) { return a.rows() < b.rows(); });
+  const int64_t rows = widest.rows(), columns = widest.columns();
+  std::vector<GateValues> gates;
+  for (const std::string& argument : gate_arguments(op->equation)) {
+    std::vector<double> sums(static_cast<size_t>(rows * columns), 0);
+    bool known = true;
+    for (const std::string& term : split_at(argument, " + ")) {
+      std::vector<double> product(sums.size(), 1);
+      for (const std::string& factor : split_at(term, " ")) {
+        const auto place = std::find(names.begin(), names.end(), factor);
+        known = known && place != names.end();  // else a function of a result, as s(c')
+        if (!known) break;
+        const std::vector<real> values = inputs[static_cast<size_t>(place - names.begin())].to_vector();
+        for (size_t i = 0; i < product.size(); ++i)
+          product[i] *= static_cast<double>(values[i % values.size()]);
+      }
+      for (size_t i = 0; i < sums.size(); ++i) sums[i] += product[i];
+    }
+    if (!known) continue;
+    for (double& it : sums) it = 1 / (1 + std::exp(-it));
+    gates.push_back({"s(" + argument + ")", std::move(sums)});
+  }
+  return gates;
+}
+
+double RecurrentProbe::run(const std::function<Variable()>& loss) {
+  const EvaluationMode no_dropout(model_);
+  const auto value = [&] {
+    const ObservedSteps steps(*this);
+    const ObservedOperators operators(*this);
+    return loss();
+  }();
+  value.backward();
+  for (const auto& it : seen_)
+    for (const auto& [name, by_step] : it->rows_of_state)
+      for (const auto& [step, rows] : by_step) {
+        NormsByStep& gradients = it->layer.gradients[name];
+        while (gradients.at(step).count < rows) gradients.add(step, 0);
+      }
+  fill(model_.gradients(), 0);
+  return static_cast<double>(value.value().item());
+}
+
+RecurrentProbe::Seen& RecurrentProbe::seen(const Cell& cell) {
+  for (const auto& it : seen_)
+    if (it->cell == &cell) return *it;
+  auto it = std::make_unique<Seen>();
+  it->cell = &cell;
+  const std::string around = cell.full_name("|");
+  it->prefix = around.substr(0, around.find('|'));
+  it->suffix = around.substr(around.find('|') + 1);
+  it->layer.name = it->prefix + (it->suffix.starts_with("_") ? it->suffix.substr(1) : it->suffix);
+  return *seen_.emplace_back(std::move(it));
+}
+
+void RecurrentProbe::begins(const Cell& cell, const std::vector<int64_t>& rows) {
+  Seen& it = seen(cell);
+  it.rows_of_step = rows;
+  it.step = 0;
+}
+
+State RecurrentProbe::observed(Seen& it, const State& state) {
+  State result = state;
+  const auto look = [&](const std::string& name, Variable& value) {
+    NormsByStep& gradients = it.layer.gradients[name];
+    it.rows_of_state[name][it.step] += value.shape()[0];
+    value = with_observed_gradient(value, [&gradients, step = it.step](const Tensor& gradient) {
+      add_norms(squares_of_rows(gradient), step, gradients);
+    });
+  };
+  look("h", result.h);
+  if (result.c.defined()) look("c", result.c);
+  for (State::Named& other : result.others) look(other.name, other.value);
+  return result;
+}
+
+State RecurrentProbe::before_step(const Cell& cell, State state) {
+  Seen& it = seen(cell);
+  stepping_ = &it;
+  return it.step == 0 ? observed(it, state) : state;
+}
+
+State RecurrentProbe::after_step(const Cell& cell, State state) {
+  Seen& it = seen(cell);
+  stepping_ = nullptr;
+  ++it.step;
+  for (auto& [name, by_step] : it.squares) {
+    const auto now = by_step.find(it.step);
+    if (now == by_step.end()) continue;
+    add_norms(now->second, it.step, it.layer.products[name]);
+    by_step.erase(now);
+  }
+  for (const auto& [name, value] : state.tensors()) {
+    Distribution& activations = it.layer.activations[name];
+    for (const real number : value.value().to_vector()) activations.add(static_cast<double>(number));
+  }
+  return observed(it, state);
+}
+
+void RecurrentProbe::computed(const char* name, const std::vector<Variable>& inputs) {
+  if (std::strcmp(name, "linear") == 0)
+    add_product(inputs[0].value(), inputs[1].value());
+  else if (std::strcmp(name, "add_linear") == 0)
+    add_product(inputs[1].value(), inputs[2].value());
+  else if (stepping_)
+    add_gates(name, inputs);
+}
+
+void RecurrentProbe::add_product(const Tensor& x, const Tensor& weight) {
+  if (!weight.shares_memory(model_.values())) return;
+  const auto place = std::find_if(model_.segments().begin(), model_.segments().end(), [&](const Segment& it) {
+    return weight.offset() >= it.offset && weight.offset() < it.offset + it.shape.rows() * it.row_stride;
+  });
+  const auto layer = std::find_if(seen_.begin(), seen_.end(), [&](const std::unique_ptr<Seen>& it) {
+    return place->name.starts_with(it->prefix) && place->name.ends_with(it->suffix);
+  });
+  if (layer == seen_.end()) return;
+  Seen& it = **layer;
+  const Tensor product({x.rows(), weight.rows()}, x.device());
+  weight_gemm(x, weight, Transpose::yes, {}, product);
+  auto& by_step = it.squares[place->name.substr(it.prefix.size())];
+  const std::vector<double> squares = squares_of_rows(product);
+  const auto add = [&](int64_t step, auto begin, auto end) {
+    std::vector<double>& of_step = by_step[step];
+    of_step.resize(static_cast<size_t>(end - begin), 0);
+    std::transform(begin, end, of_step.begin(), of_step.begin(), std::plus());
+  };
+  if (stepping_ || it.rows_of_step.empty()) return add(it.step + 1, squares.begin(), squares.end());
+  auto row = squares.begin();  // a projection, of all steps at once
+  for (size_t i = 0; i < it.rows_of_step.size(); ++i, row += it.rows_of_step[i - 1])
+    add(it.step + 1 + static_cast<int64_t>(i), row, row + it.rows_of_step[i]);
+}
+
+void RecurrentProbe::add_gates(const std::string& operator_name, const std::vector<Variable>& inputs) {
+  std::vector<Tensor> values;
+  for (const Variable& it : inputs) values.push_back(it.value());
+  for (const GateValues& gate : gates_of(operator_name, values)) {
+    Distribution& gates = stepping_->layer.gates.try_emplace(gate.name, true).first->second;
+    for (const double value : gate.values) gates.add(value);
+  }
+}
+
+std::vector<ProbedLayer> RecurrentProbe::layers() {
+  check_input(!seen_.empty(), "this model has no recurrent layer to look into");
+  std::vector<ProbedLayer> layers;
+  for (const auto& it : seen_) {
+    layers.push_back(it->layer);
+    for (const Recurrent* recurrent : it->cell->recurrent_weights()) {
+      const Tensor& weight = recurrent->weight.variable().value();
+      if (weight.shape().dimensions() != 2) continue;
+      const std::string name = recurrent->weight.name().substr(it->prefix.size());
+      const int64_t rows = weight.rows(), block = rows % weight.columns() == 0 ? weight.columns() : rows;
+      for (int64_t begin = 0; begin < rows; begin += block)
+        layers.back().singular_values.emplace_back(
+            block == rows ? name : fmt::format("{} [{}, {})", name, begin, begin + block),
+            singular_values(weight.slice_rows(begin, begin + block)));
+    }
+  }
+  return layers;
+}
+
+// --- Probe ---
+
 namespace {
 
 constexpr int64_t sequences_at_once = 32;

@@ -3,11 +3,283 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <exception>
 #include <numeric>
 
+#include "data/shuffle.h"
 #include "tensor/error.h"
+#include "tensor/threads.h"
 
 namespace rondo {
+
+// --- Logistic regression ---
+
+namespace {
+
+using Numbers = std::vector<double>;
+
+double dot(const Numbers& a, const Numbers& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+void add(double factor, const Numbers& x, Numbers& to) {
+  for (std::size_t i = 0; i < x.size(); ++i) to[i] += factor * x[i];
+}
+
+/// w x + b, in eight sums, which the compiler computes side by side.
+double score(const float* x, const double* w, std::int64_t width) {
+  constexpr std::int64_t lanes = 8;
+  double sums[lanes] = {};
+  std::int64_t i = 0;
+  for (; i + lanes <= width; i += lanes)
+    for (std::int64_t j = 0; j < lanes; ++j) sums[j] += static_cast<double>(x[i + j]) * w[i + j];
+  double sum = w[width];
+  for (; i < width; ++i) sum += static_cast<double>(x[i]) * w[i];
+  return std::accumulate(sums, sums + lanes, sum);
+}
+
+std::int64_t outputs_of(std::int64_t classes) { return classes == 2 ? 1 : classes; }
+
+/// Scores of the classes to log probabilities, in place; with one score of two classes to both.
+void to_log_probabilities(Numbers& scores, std::int64_t classes) {
+  if (outputs_of(classes) == 1) scores = {0, scores[0]};
+  const double most = *std::max_element(scores.begin(), scores.end());
+  double sum = 0;
+  for (const double it : scores) sum += std::exp(it - most);
+  for (double& it : scores) it -= most + std::log(sum);
+}
+
+/// The minimised sum divided by C N, and its gradient.
+class LogisticLoss {
+ public:
+  LogisticLoss(const TargetRows& data, double C)
+      : data_(data),
+        outputs_(static_cast<std::size_t>(outputs_of(data.classes))),
+        penalty_(1 / (C * static_cast<double>(data.rows.size()))) {}
+
+  std::size_t size() const { return outputs_ * stride(); }
+
+  double operator()(const Numbers& w, Numbers& gradient) const {
+    gradient.assign(w.size(), 0);
+    const auto K = static_cast<std::size_t>(data_.classes);
+    const double share = 1 / static_cast<double>(data_.rows.size());
+    double loss = 0;
+    Numbers log_p;
+    for (const std::int64_t row : data_.rows) {
+      const float* const x = data_.features[row].data();
+      const double* const target = &data_.targets[static_cast<std::size_t>(row) * K];
+      log_p.resize(outputs_);
+      for (std::size_t k = 0; k < outputs_; ++k) log_p[k] = score(x, &w[k * stride()], data_.features.width);
+      to_log_probabilities(log_p, data_.classes);
+      for (std::size_t k = 0; k < K; ++k) loss -= target[k] * log_p[k];
+      for (std::size_t k = 0; k < outputs_; ++k) {
+        const std::size_t of_class = outputs_ == 1 ? 1 : k;
+        const double d = share * (std::exp(log_p[of_class]) - target[of_class]);
+        double* const to = &gradient[k * stride()];
+        for (std::int64_t i = 0; i < data_.features.width; ++i) to[i] += d * static_cast<double>(x[i]);
+        to[data_.features.width] += d;
+      }
+    }
+    double squares = 0;
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      if ((i + 1) % stride() == 0) continue;  // b
+      squares += w[i] * w[i];
+      gradient[i] += penalty_ * w[i];
+    }
+    return share * loss + penalty_ * squares / 2;
+  }
+
+ private:
+  std::size_t stride() const { return static_cast<std::size_t>(data_.features.width) + 1; }
+
+  const TargetRows& data_;
+  std::size_t outputs_;
+  double penalty_;
+};
+
+/// The last steps and the changes of the gradient along them, from which L-BFGS finds its direction.
+class History {
+ public:
+  /// -H g, by the two loops of Nocedal 1980.
+  Numbers direction(Numbers g) const {
+    Numbers alpha;
+    for (auto it = steps_.rbegin(); it != steps_.rend(); ++it) {
+      alpha.push_back(dot(it->s, g) / it->sy);
+      add(-alpha.back(), it->y, g);
+    }
+    const double scale = steps_.empty() ? 1 / std::max(1.0, std::sqrt(dot(g, g)))
+                                        : steps_.back().sy / dot(steps_.back().y, steps_.back().y);
+    for (double& x : g) x *= scale;
+    for (const Step& it : steps_) {
+      add(alpha.back() - dot(it.y, g) / it.sy, it.s, g);
+      alpha.pop_back();
+    }
+    for (double& x : g) x = -x;
+    return g;
+  }
+  /// Steps along which the gradient does not grow would make H indefinite: they are left out.
+  void remember(Numbers s, Numbers y) {
+    const double sy = dot(s, y);
+    if (sy <= 1e-12 * dot(y, y)) return;
+    steps_.push_back({std::move(s), std::move(y), sy});
+    constexpr std::size_t most = 10;
+    if (steps_.size() > most) steps_.pop_front();
+  }
+
+ private:
+  struct Step {
+    Numbers s, y;
+    double sy;
+  };
+  std::deque<Step> steps_;
+};
+
+double largest(const Numbers& g) {
+  double most = 0;
+  for (const double x : g) most = std::max(most, std::abs(x));
+  return most;
+}
+
+/// From w to where no partial derivative is above `tolerance`.
+void minimise(const LogisticLoss& objective, Numbers& w, double tolerance) {
+  constexpr int most_steps = 2000, most_halvings = 40;
+  Numbers g, next_g;
+  double value = objective(w, g);
+  History history;
+  for (int step = 0; step < most_steps && largest(g) > tolerance; ++step) {
+    const Numbers direction = history.direction(g);
+    const double slope = dot(direction, g);
+    double rate = 1;
+    for (int halving = 0;; ++halving, rate /= 2) {  // until the value falls enough (Armijo)
+      if (halving == most_halvings) return;         // as low as rounding lets it be
+      Numbers next = w;
+      add(rate, direction, next);
+      const double next_value = objective(next, next_g);
+      if (!(next_value <= value + 1e-4 * rate * slope)) continue;
+      Numbers s = direction, y = next_g;
+      for (double& x : s) x *= rate;
+      add(-1, g, y);
+      history.remember(std::move(s), std::move(y));
+      w = std::move(next), g = next_g, value = next_value;
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<double> LogisticModel::probabilities(std::span<const float> row) const {
+  Numbers p;
+  for (std::int64_t k = 0; k < outputs_of(classes); ++k)
+    p.push_back(score(row.data(), &weights[static_cast<std::size_t>(k * (width + 1))], width));
+  to_log_probabilities(p, classes);
+  for (double& it : p) it = std::exp(it);
+  return p;
+}
+
+std::int64_t LogisticModel::most_probable(std::span<const float> row) const {
+  const std::vector<double> p = probabilities(row);
+  return std::max_element(p.begin(), p.end()) - p.begin();
+}
+
+LogisticModel fit_logistic(const TargetRows& data, double C, double tolerance, const LogisticModel* start) {
+  check(data.classes >= 2 && !data.rows.empty(), "[logistic regression] {} classes, {} rows", data.classes,
+        data.rows.size());
+  LogisticModel model{data.classes, data.features.width};
+  const LogisticLoss objective(data, C);
+  model.weights = start ? start->weights : Numbers(objective.size(), 0.0);
+  minimise(objective, model.weights, tolerance);
+  return model;
+}
+
+std::vector<double> one_hot_targets(const std::vector<std::int32_t>& labels, std::int64_t classes) {
+  std::vector<double> targets(labels.size() * static_cast<std::size_t>(classes), 0.0);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    targets[i * static_cast<std::size_t>(classes) + static_cast<std::size_t>(labels[i])] = 1;
+  return targets;
+}
+
+std::vector<std::int64_t> random_folds(std::int64_t count, std::int64_t folds, std::uint64_t seed) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(count)), fold(order.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937_64 random = epoch_generator(seed, 0);
+  shuffle(order, random);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    fold[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i) % folds;
+  return fold;
+}
+
+namespace {
+
+/// The rows inside and outside of a fold.
+std::pair<TargetRows, std::vector<std::int64_t>> divided(const TargetRows& data,
+                                                         const std::vector<std::int64_t>& fold,
+                                                         std::int64_t held_out) {
+  TargetRows others{data.features, data.targets, data.classes, {}};
+  std::vector<std::int64_t> held;
+  for (std::size_t i = 0; i < data.rows.size(); ++i)
+    (fold[i] == held_out ? held : others.rows).push_back(data.rows[i]);
+  return {std::move(others), std::move(held)};
+}
+
+}  // namespace
+
+double best_C(const TargetRows& data, const std::vector<std::int32_t>& labels, std::int64_t folds,
+              std::uint64_t seed) {
+  const std::vector<std::int64_t> fold = random_folds(std::ssize(data.rows), folds, seed);
+  std::vector<std::int64_t> right(tried_C.size() * static_cast<std::size_t>(folds), 0);
+  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(folds));
+  parallel_for(folds, true, [&](std::int64_t f) {
+    try {
+      const auto parts = divided(data, fold, f);
+      LogisticModel model;
+      for (std::size_t c = 0; c < tried_C.size(); ++c) {
+        const LogisticModel start = std::move(model);
+        model =
+            fit_logistic(parts.first, tried_C[c], logistic_tolerance, start.classes > 0 ? &start : nullptr);
+        for (const std::int64_t row : parts.second)
+          right[c * static_cast<std::size_t>(folds) + static_cast<std::size_t>(f)] +=
+              model.most_probable(data.features[row]) == labels[static_cast<std::size_t>(row)];
+      }
+    } catch (...) {  // such as that there is no more memory: no exception may leave the loop's body
+      failures[static_cast<std::size_t>(f)] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+  std::size_t best = 0;
+  std::int64_t most = -1;
+  for (std::size_t c = 0; c < tried_C.size(); ++c) {
+    const auto first = right.begin() + static_cast<std::ptrdiff_t>(c) * folds;
+    const std::int64_t count = std::accumulate(first, first + folds, std::int64_t{0});
+    if (count > most) best = c, most = count;
+  }
+  return tried_C[best];
+}
+
+std::vector<std::int32_t> nested_predictions(const Vectors& features, const std::vector<std::int32_t>& labels,
+                                             std::int64_t classes, std::int64_t folds, std::uint64_t seed,
+                                             const std::function<void(std::int64_t)>& progress) {
+  const std::vector<double> targets = one_hot_targets(labels, classes);
+  TargetRows all{features, targets, classes, std::vector<std::int64_t>(labels.size())};
+  std::iota(all.rows.begin(), all.rows.end(), 0);
+  const std::vector<std::int64_t> fold = random_folds(features.size(), folds, seed);
+  std::vector<std::int32_t> predicted(labels.size());
+  std::int64_t done = 0;
+  for (std::int64_t f = 0; f < folds; ++f) {
+    const auto [others, held] = divided(all, fold, f);
+    const double C = best_C(others, labels, folds, seed + 1 + static_cast<std::uint64_t>(f));
+    const LogisticModel model = fit_logistic(others, C);
+    for (const std::int64_t row : held)
+      predicted[static_cast<std::size_t>(row)] =
+          static_cast<std::int32_t>(model.most_probable(features[row]));
+    if (progress) progress(done += std::ssize(held));
+  }
+  return predicted;
+}
+
+// --- Sentence tasks ---
+
 namespace {
 
 constexpr std::int64_t highest_score = 5;

@@ -2,10 +2,43 @@
 #include "lm/evaluation/skip_thought_evaluation.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_set>
 
+#include "data/text.h"
+#include "data/word_vectors.h"
 #include "tensor/clock.h"
+#include "tensor/error.h"
 
 namespace rondo {
+
+// --- Vectors ---
+
+Vectors of_unit_length(Vectors vectors) {
+  for (std::int64_t i = 0; i < vectors.size(); ++i) {
+    const std::span<float> row = vectors[i];
+    const double length = std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
+    if (length == 0) continue;
+    for (float& x : row) x = static_cast<float>(static_cast<double>(x) / length);
+  }
+  return vectors;
+}
+
+Vectors pair_features(const Vectors& u, const Vectors& v) {
+  check(u.width == v.width && u.size() == v.size(), "[pair features] {} vectors of {} and {} of {}", u.size(),
+        u.width, v.size(), v.width);
+  Vectors pairs{.width = 2 * u.width};
+  pairs.numbers.reserve(2 * u.numbers.size());
+  for (std::int64_t i = 0; i < u.size(); ++i) {
+    const auto a = u[i], b = v[i];
+    for (std::size_t j = 0; j < a.size(); ++j) pairs.numbers.push_back(std::abs(a[j] - b[j]));
+    for (std::size_t j = 0; j < a.size(); ++j) pairs.numbers.push_back(a[j] * b[j]);
+  }
+  return pairs;
+}
+
+// --- Triples ---
 
 SkipModel::Sentences sentences_of(const PaddedSentences& batch, Tokens ids) {
   return {std::move(ids), batch.steps, batch.sentences, batch.lengths};
@@ -89,6 +122,116 @@ Vectors mean_word_vectors(SkipThought& model, const Sentences& sentences,
       }
   }
   return means;
+}
+
+// --- Vocabulary expansion ---
+
+namespace {
+
+/// X^T X and X^T Y, over rows that are added one by one.
+class NormalEquations {
+ public:
+  void add(std::span<const double> x, std::span<const double> y) {
+    if (XtX.empty()) XtX.resize(x.size() * x.size()), XtY.resize(x.size() * y.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      for (std::size_t j = 0; j < x.size(); ++j) XtX[i * x.size() + j] += x[i] * x[j];
+      for (std::size_t j = 0; j < y.size(); ++j) XtY[i * y.size() + j] += x[i] * y[j];
+    }
+    ++rows;
+  }
+
+  std::vector<double> XtX{}, XtY{};
+  std::int64_t rows = 0;
+};
+
+std::vector<std::vector<real>> tables_of(const SkipThought& model) {
+  std::vector<std::vector<real>> tables;
+  for (const auto& part : model.parts())
+    tables.push_back(part->embedding.weight.variable().value().to_vector());
+  return tables;
+}
+
+}  // namespace
+
+std::vector<double> least_squares(std::vector<double> XtX, std::vector<double> XtY, std::int64_t D,
+                                  const std::string& name) {
+  const auto n = static_cast<std::size_t>(D), E = XtY.size() / n;
+  // X^T X = L L^T, in place; then L Z = X^T Y and L^T W = Z.
+  for (std::size_t j = 0; j < n; ++j) {
+    const double before = XtX[j * n + j];
+    double square = before;
+    for (std::size_t k = 0; k < j; ++k) square -= XtX[j * n + k] * XtX[j * n + k];
+    check_input(
+        square > 1e-12 * before && before > 0,
+        "{}: the vectors of the words that it shares with the run depend on each other, so that no map "
+        "of all {} numbers can be found",
+        name, D);
+    const double diagonal = XtX[j * n + j] = std::sqrt(square);
+    for (std::size_t i = j + 1; i < n; ++i) {
+      double sum = XtX[i * n + j];
+      for (std::size_t k = 0; k < j; ++k) sum -= XtX[i * n + k] * XtX[j * n + k];
+      XtX[i * n + j] = sum / diagonal;
+    }
+  }
+  for (std::size_t e = 0; e < E; ++e) {
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t k = 0; k < i; ++k) XtY[i * E + e] -= XtX[i * n + k] * XtY[k * E + e];
+      XtY[i * E + e] /= XtX[i * n + i];
+    }
+    for (std::size_t i = n; i-- > 0;) {
+      for (std::size_t k = i + 1; k < n; ++k) XtY[i * E + e] -= XtX[k * n + i] * XtY[k * E + e];
+      XtY[i * E + e] /= XtX[i * n + i];
+    }
+  }
+  return XtY;
+}
+
+VocabularyExpansion expand_vocabulary(const SkipThought& model, const Vocabulary& vocabulary,
+                                      const std::filesystem::path& file,
+                                      const std::vector<std::string>& words) {
+  const std::string name = printable(file.string());
+  check_input(vocabulary.tokenization().unit == Unit::words,
+              "{}: word vectors are for runs whose data.unit is \"words\"; this one has {}", name,
+              name_of(vocabulary.tokenization().unit));
+  std::vector<std::vector<real>> tables = tables_of(model);
+  const auto E = static_cast<std::size_t>(model.options().embedding);
+
+  NormalEquations sums;
+  std::unordered_set<std::int32_t> seen;
+  const std::int64_t D = read_word_vectors(file, [&](std::string_view word, std::span<const double> vector) {
+    const auto id = vocabulary.id(word);
+    if (!id || word == unknown_symbol || word == eos_symbol || !seen.insert(*id).second) return;
+    std::vector<double> own;
+    for (const std::vector<real>& table : tables)
+      for (std::size_t e = 0; e < E; ++e)
+        own.push_back(static_cast<double>(table[static_cast<std::size_t>(*id) * E + e]));
+    sums.add(vector, own);
+  });
+  check_input(
+      sums.rows >= D,
+      "{}: {} of its words are in the run's vocabulary, and a map from {} numbers needs as many or more",
+      name, sums.rows, D);
+  const std::vector<double> W = least_squares(std::move(sums.XtX), std::move(sums.XtY), D, name);
+
+  VocabularyExpansion result{vocabulary, {}, sums.rows, std::ssize(words)};
+  const std::unordered_set<std::string> wanted(words.begin(), words.end());
+  const std::size_t columns = E * tables.size();
+  read_word_vectors(file, [&](std::string_view word, std::span<const double> vector) {
+    if (!wanted.contains(std::string(word)) || !result.vocabulary.add(std::string(word))) return;
+    ++result.found;
+    std::vector<double> mapped(columns, 0.0);
+    for (std::size_t i = 0; i < vector.size(); ++i)
+      for (std::size_t e = 0; e < columns; ++e) mapped[e] += vector[i] * W[i * columns + e];
+    for (std::size_t e = 0; e < columns; ++e) {
+      tables[e / E].push_back(static_cast<real>(mapped[e]));
+      check_input(std::isfinite(tables[e / E].back()), "{}: the vector of '{}' is too large", name,
+                  excerpt(word));
+    }
+  });
+  for (const std::vector<real>& table : tables)
+    result.tables.emplace_back(
+        Tensor::from(table, {result.vocabulary.size(), model.options().embedding}, model.device()));
+  return result;
 }
 
 }  // namespace rondo

@@ -9,7 +9,7 @@
 
 #include "data/utterance_batches.h"
 #include "lm/decoding/speech_decoder.h"
-#include "lm/evaluation/error_rate.h"
+#include "lm/evaluation/metrics.h"
 #include "nn/models/ctc_model.h"
 
 namespace rondo {

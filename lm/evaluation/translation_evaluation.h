@@ -8,9 +8,8 @@
 
 #include "data/pair_batches.h"
 #include "lm/decoding/beam_search.h"
-#include "lm/evaluation/bleu.h"
-#include "lm/evaluation/chrf.h"
 #include "lm/evaluation/evaluation.h"
+#include "lm/evaluation/metrics.h"
 #include "nn/models/encoder_decoder.h"
 
 namespace rondo {

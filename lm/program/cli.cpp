@@ -3,28 +3,210 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <new>
+#include <span>
+#include <string_view>
 #include <system_error>
 
 #include "data/input_file.h"
 #include "data/text.h"
-#include "lm/program/nearest.h"
-#include "lm/program/other_names.h"
-#include "lm/program/output.h"
-#include "lm/program/progress.h"
-#include "lm/program/shell_command.h"
-#include "lm/program/signals.h"
-#include "lm/program/version.h"
+#include "lm/program/recipe.h"
+#include "lm/program/run.h"
+#include "lm/program/terminal.h"
 #include "tensor/error.h"
 
 namespace rondo {
+
+// --- Nearest names ---
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // Row i holds the distances from the first i letters of `a` to every prefix of `b`.
+  std::vector<std::size_t> before_last, last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
+    }
+    before_last = last;
+    last = row;
+  }
+  return last[b.size()];
+}
+
+std::string nearest(std::string_view name, const std::vector<std::string>& known) {
+  const auto last_part = [](std::string_view of) { return of.substr(of.find_last_of('.') + 1); };
+  const auto without_dashes = [](std::string_view of) {
+    return of.substr(std::min(of.find_first_not_of('-'), of.size()));
+  };
+  const std::string_view section = name.substr(0, name.size() - last_part(name).size());
+  std::string best;
+  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
+  for (const std::string& candidate : known) {
+    // Of names in sections, the last parts are compared: the section alone makes no two names near.
+    const bool has_section = candidate.find('.') != std::string::npos;
+    const std::string_view typed = has_section ? last_part(name) : without_dashes(name);
+    const std::string_view other = has_section ? last_part(candidate) : without_dashes(candidate);
+    constexpr std::size_t least_beginning = 3;  // letters: "temp" begins "temperature"
+    const bool begins_it = typed.size() >= least_beginning && other.starts_with(typed);
+    const std::size_t longer = std::max(typed.size(), other.size());
+    const auto is_far = [&](std::size_t edits) { return !begins_it && edits * 5 > longer * 2; };
+    // So many edits are needed at least; a typed text of great length is then not compared.
+    if (is_far(longer - std::min(typed.size(), other.size()))) continue;
+    const std::size_t edits = begins_it ? 1 : edit_distance(typed, other);
+    const bool is_elsewhere = has_section && (section.empty() || !candidate.starts_with(section));
+    if (is_far(edits) || edits + is_elsewhere >= best_distance) continue;
+    best_distance = edits + is_elsewhere;
+    best = candidate;
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
+  return did_you_mean(name, known, fmt::format("; known: {}", fmt::join(known, ", ")));
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known,
+                         const std::string& otherwise) {
+  const std::string near = nearest(name, known);
+  return near.empty() ? otherwise : fmt::format("; did you mean '{}'?", near);
+}
+
+// --- Commands for a shell ---
+
+std::string shell_command(const std::vector<std::string>& words) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:@%+";
+  std::string command;
+  for (const std::string& word : words) {
+    if (&word != words.data()) command += ' ';
+    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
+      command += word;
+      continue;
+    }
+    command += '\'';
+    for (const char letter : word) command += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+    command += '\'';
+  }
+  return command;
+}
+
+std::string this_program() { return shell_command({program_invocation_name}); }
+
+std::string command_with(const std::vector<std::string>& words) {
+  return this_program() + " " + shell_command(words);
+}
+
+std::string resume_command(const std::filesystem::path& folder, const std::vector<std::string>& more) {
+  std::vector<std::string> words{"train", "--out", folder.string(), "--resume"};
+  words.insert(words.end(), more.begin(), more.end());
+  return command_with(words);
+}
+
+// --- Names of other programs ---
+
+namespace {
+
+struct OtherName {
+  std::string_view other, here;
+};
+constexpr OtherName other_settings[] = {
+    {"lr", "train.learning_rate"},
+    {"lr", "dynamic.learning_rate"},
+    {"batch_size", "train.batch"},
+    {"bptt", "train.length"},
+    {"seq_len", "train.length"},
+    {"optim", "train.optimizer"},
+    {"wdecay", "train.weight_decay"},
+    {"clip_norm", "train.clip"},
+    {"emsize", "model.embedding"},
+    {"embedding_size", "model.embedding"},
+    {"nhid", "model.hidden"},
+    {"hidden_size", "model.hidden"},
+    {"nlayers", "model.layers"},
+    {"num_layers", "model.layers"},
+    {"tie_weights", "model.tied"},
+    {"log_interval", "train.log_every"},
+    {"patience", "train.early_stopping"},
+    {"lr_scheduler", "train.schedule"},
+};
+constexpr OtherName other_options[] = {
+    {"gpu", "--device cuda"},    {"cuda", "--device cuda"}, {"fp16", "--precision bf16"},
+    {"save", "--out"},           {"output", "--out"},       {"model", "--recipe"},
+    {"max-epochs", "--epochs"},  {"max-steps", "--steps"},  {"beam-size", "--beam"},
+    {"batch-size", "--streams"}, {"max-tokens", "-n"},      {"length", "-n"},
+    {"p", "--prompt"},           {"t", "--temperature"},    {"ppl", "--totals"},
+};
+constexpr OtherName other_commands[] = {
+    {"evaluate", "eval"},     {"test", "eval"},
+    {"perplexity", "eval"},   {"resume", "train --out RUN --resume"},
+    {"convert", "export"},    {"list", "table"},
+    {"version", "--version"},
+};
+constexpr OtherName other_values[] = {
+    {"gpu", "cuda"},  {"fp16", "bf16"},      {"dev", "valid"},
+    {"val", "valid"}, {"ppl", "perplexity"}, {"chars", "characters"},
+};
+
+/// Whether the names that others use have this one, and `fits` holds for its name here.
+template <class Fits>
+std::string name_here(std::string_view other, std::span<const OtherName> names, Fits fits) {
+  for (const OtherName& it : names)
+    if (it.other == other && fits(it.here)) return std::string(it.here);
+  return "";
+}
+
+bool is_among(std::string_view name, const std::vector<std::string>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+std::string setting_called(std::string_view name) {
+  std::string word(name.substr(name.find_last_of('.') + 1));
+  const std::string_view section = name.substr(0, name.size() - word.size());
+  std::replace(word.begin(), word.end(), '-', '_');
+  return name_here(word, other_settings, [&](std::string_view key) { return key.starts_with(section); });
+}
+
+std::string setting_ending_in(std::string_view word) {
+  std::string ending = fmt::format(".{}", word);
+  std::replace(ending.begin(), ending.end(), '-', '_');
+  Recipe recipe;
+  for (const Key& key : keys_of(recipe))
+    if (key.name.ends_with(ending) && !key.name.starts_with("published.")) return key.name;
+  return "";
+}
+
+std::string command_called(std::string_view name) {
+  return name_here(name, other_commands, [](std::string_view) { return true; });
+}
+
+std::string option_called(std::string_view name, const std::vector<std::string>& flags) {
+  return name_here(name, other_options,
+                   [&](std::string_view here) { return is_among(here.substr(0, here.find(' ')), flags); });
+}
+
+std::string instead_of_value(const std::string& value, const std::vector<std::string>& choices) {
+  const std::string here =
+      name_here(value, other_values, [&](std::string_view choice) { return is_among(choice, choices); });
+  return here.empty() ? did_you_mean(value, choices, "") : fmt::format("; here it is '{}'", here);
+}
+
+// --- Command line ---
+
 namespace {
 
 constexpr int usage = 2;  // the exit status

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <limits>
 
-#include "lm/program/json_lines.h"
+#include "lm/program/files.h"
 #include "tensor/error.h"
 
 namespace rondo {

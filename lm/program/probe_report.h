@@ -1,4 +1,4 @@
-// What a probe has seen, as a table for the terminal and as JSON. As pictures: lm/program/probe_pictures.h.
+// What a probe has seen, as a table for the terminal and as JSON. As pictures: lm/report/curves.h.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,184 @@
 // The sections of a recipe: see recipe.h.
 #include "lm/program/recipe.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "data/text.h"
+#include "lm/program/cli.h"
+#include "lm/program/embedded_files.h"
+#include "lm/program/files.h"
+#include "lm/program/run.h"
 #include "lm/program/toml.h"
+#include "tensor/error.h"
 
 namespace rondo {
+
+// --- Published ---
+
+Keys keys_of(PublishedFigures& it) {
+  return {
+      {"valid", &it.trained.valid, at_least(0), "", "the paper's figure on valid.txt; 0: none"},
+      {"test", &it.trained.test, at_least(0), "", "the paper's figure on test.txt; 0: none"},
+      {"unit", choice(it.unit), {}, "", "the unit of the published figures; bits and nats are per symbol"},
+      {"finetuned_valid", &it.finetuned.valid, at_least(0), "",
+       "the same as published.valid, of the model that `lm finetune` makes"},
+      {"finetuned_test", &it.finetuned.test, at_least(0), "", "the same on test.txt"},
+      {"dynamic_valid", &it.dynamic.valid, at_least(0), "",
+       "the same as published.valid, with dynamic evaluation of the paper's best model"},
+      {"dynamic_test", &it.dynamic.test, at_least(0), "", "the same on test.txt"},
+      {"cache_valid", &it.cache.valid, at_least(0), "",
+       "the same as published.valid, with a neural cache over the paper's best model"},
+      {"cache_test", &it.cache.test, at_least(0), "", "the same on test.txt"},
+      {"vocabulary", &it.vocabulary, at_least(0), "symbols",
+       "number of types in the paper's text; for a text with another number, no published figure "
+       "is shown; 0: not known"},
+      {"test_symbols", &it.test_symbols, at_least(0), "symbols",
+       "the same, for the length of the paper's test text"},
+  };
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Figures = PublishedFigures::Splits;
+
+bool has_any(const Figures& it) { return it.valid > 0 || it.test > 0; }
+
+/// The figures of finetuning and of adaptive methods that the paper has.
+std::vector<std::pair<std::string, Figures>> further_figures(const PublishedFigures& published) {
+  std::vector<std::pair<std::string, Figures>> all{
+      {"finetuned", published.finetuned}, {"dynamic", published.dynamic}, {"cache", published.cache}};
+  std::erase_if(all, [](const auto& it) { return !has_any(it.second); });
+  return all;
+}
+
+Json json_of(const Figures& it) {
+  Json json{{"valid", nullptr}, {"test", nullptr}};
+  if (it.valid > 0) json["valid"] = it.valid;
+  if (it.test > 0) json["test"] = it.test;
+  return json;
+}
+
+/// Whether the trained model depends on a key. Seeds, the division of a batch, names of files, and what is
+/// evaluated, kept and printed during the training do not count.
+bool makes_the_model(const std::string& key) {
+  RunOptions watching;
+  const Keys others = section("train", keys_of(watching));
+  const auto is_it = [&](const auto& it) { return it.name == key; };
+  if (!key.starts_with("model.") && !key.starts_with("train.") && !key.starts_with("data.")) return false;
+  return std::none_of(others.begin(), others.end(), is_it) && key != "train.seed" &&
+         key != "train.micro_batch" && key != "train.eval_streams" && key != "train.final_streams" &&
+         key != "train.sentences_every" && key != "train.sentence_sets" && key != "data.memory" &&
+         !key.ends_with("files");
+}
+
+std::string figure_or_dash(double figure) { return figure > 0 ? fmt::format("{}", figure) : "-"; }
+
+}  // namespace
+
+double published_figure(const PublishedFigures& published, bool finetuned, const std::string& split,
+                        bool dynamic, bool cache) {
+  if (dynamic && cache) return 0;
+  const bool adapts = dynamic || cache;
+  if (adapts && !finetuned && has_any(published.finetuned)) return 0;
+  const Figures& figures = dynamic ? published.dynamic : cache ? published.cache : published.trained;
+  return split == "valid" ? figures.valid : split == "test" ? figures.test : 0;
+}
+
+bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
+                       std::optional<std::int64_t> test_symbols_scored) {
+  if (published.vocabulary != 0 && published.vocabulary != types) return false;
+  if (published.test_symbols == 0 || !test_symbols_scored) return true;
+  const std::int64_t context_only = published.test_symbols - *test_symbols_scored;  // the first symbol
+  return context_only == 0 || context_only == 1;
+}
+
+std::vector<std::string> changed_keys(const Recipe& recipe, bool finetuned) {
+  const auto& built_in = built_in_recipes();
+  if (std::none_of(built_in.begin(), built_in.end(), [&](const auto& it) { return it.name == recipe.name; }))
+    return {};
+  Recipe now = recipe, published = load_recipe(recipe.name);
+  const std::vector<Key> keys = keys_of(now), published_keys = keys_of(published);
+  std::vector<std::string> changed;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::string& key = keys[i].name;
+    const bool counts =
+        finetuned ? (makes_the_model(key) && !is_decided_by_finetuning(key)) || key.starts_with("finetune.")
+                  : makes_the_model(key);
+    if (counts && value_text(keys[i]) != value_text(published_keys[i])) changed.push_back(key);
+  }
+  return changed;
+}
+
+Json published_json(const PublishedFigures& published) {
+  const auto further = further_figures(published);
+  Json json = json_of(published.trained);
+  json["unit"] = nullptr;
+  if (has_any(published.trained) || !further.empty()) json["unit"] = name_of(published.unit);
+  for (const auto& [name, figures] : further) json[name] = json_of(figures);
+  return json;
+}
+
+std::string published_text(const PublishedFigures& published) {
+  const auto further = further_figures(published);
+  if (!has_any(published.trained) && further.empty()) return "";
+  std::string text =
+      fmt::format("{}: valid {}, test {}", name_of(published.unit), figure_or_dash(published.trained.valid),
+                  figure_or_dash(published.trained.test));
+  for (const auto& [name, figures] : further)
+    text += fmt::format("; {} {}, {}", name, figure_or_dash(figures.valid), figure_or_dash(figures.test));
+  return text;
+}
+
+// --- Run options ---
+
+Keys keys_of(RunOptions& options) {
+  return {
+      {"eval_every", &options.eval_every, at_least(0), "steps",
+       "between evaluations, besides the one after each epoch; 0: only that one"},
+      {"log_every", &options.log_every, any_count(), "steps", "between lines of log.jsonl"},
+      {"probe_every", &options.probe_every, at_least(0), "epochs",
+       "between looks into the recurrent layers, which log.jsonl keeps, the first one before the training: "
+       "see `lm probe`; 0: none"},
+      {"save_every", &options.save_every, at_least(0), "minutes",
+       "between saved states, besides the one after each evaluation; 0: only that one"},
+      {"tensorboard",
+       &options.tensorboard,
+       {},
+       "",
+       "write what log.jsonl has for TensorBoard, too: tensorboard --logdir runs"},
+  };
+}
+
+Keys keys_of(ReportOptions& options) {
+  return {
+      {"ngrams",
+       &options.ngrams,
+       {},
+       "",
+       "after training, print the cross-entropy of n-gram models beside the model's: Kneser-Ney of order 5, "
+       "bigram and unigram (add 0.1)"},
+      {"sample", &options.sample, at_least(0), "symbols", "to sample and print after training"},
+  };
+}
+
+Keys keys_of(FinetuneOptions& options) {
+  return {
+      {"learning_rate", OptionalMember{&options.learning_rate, 0}, at_least(0), "",
+       "of the averaged SGD of `lm finetune`; 0: train.learning_rate, if train.optimizer is sgd"},
+      {"epochs", &options.epochs, any_count(), "epochs",
+       "maximum for `lm finetune`, which train.non_monotonic_stopping ends earlier"},
+  };
+}
+
+// --- Recipe ---
+
 namespace {
 
 constexpr std::string_view part_section = "tasks.";
@@ -62,6 +237,76 @@ void read_recipe(Recipe& recipe, const std::string& text, const std::string& whe
 void validate(const Recipe& recipe, const std::string& where) {
   check_section(where, "train", recipe.trainer);
   recipe.task->check(where);
+}
+
+// --- Recipes ---
+
+namespace {
+
+/// Reads a recipe's text; `where` names it in errors. [made_by] is allowed, so that a run's config.toml is a
+/// recipe too.
+Recipe read_recipe(const std::string& text, const std::string& where) {
+  Recipe recipe;
+  Provenance ignored;
+  read_recipe(recipe, text, where, section("made_by", keys_of(ignored)));
+  return recipe;
+}
+
+}  // namespace
+
+std::vector<BuiltInRecipe> built_in_recipes() {
+  std::vector<BuiltInRecipe> recipes;
+  for (const char* at = rondo_recipes; *at != '\0';) {
+    const std::string_view name = at, text = at + name.size() + 1;
+    recipes.push_back({name, text});
+    at = text.data() + text.size() + 1;
+  }
+  return recipes;
+}
+
+Recipe load_recipe(const std::string& name_or_file) {
+  std::vector<std::string> names;
+  for (const auto& [name, text] : built_in_recipes()) {
+    if (name == name_or_file) return read_recipe(std::string(text), fmt::format("recipe {}", name));
+    names.emplace_back(name);
+  }
+  const std::filesystem::path path = name_or_file;
+  check_input(!std::filesystem::exists(path / RunFolder().config()),
+              "--recipe {}: it is a run; its recipe is {}", name_or_file,
+              (path / RunFolder().config()).string());
+  const bool is_file = path.has_parent_path() || path.extension() == ".toml";
+  check_input(is_file,
+              "no recipe named '{}'{} (to name a file, write a path with a '/', or one that ends in .toml)",
+              name_or_file,
+              did_you_mean(name_or_file, names, fmt::format("; `{} recipes` lists them", this_program())));
+  Recipe recipe = read_recipe(read_file(path, max_toml_bytes), name_or_file);
+  if (recipe.name.empty()) recipe.name = path.stem().string();
+  return recipe;
+}
+
+void let_given_epochs_end(Recipe& recipe, const std::vector<Setting>& settings) {
+  const auto sets = [&](const std::string& key) {
+    return std::any_of(settings.begin(), settings.end(), [&](const Setting& it) { return it.key == key; });
+  };
+  if (sets("train.epochs") && !sets("train.steps")) recipe.trainer.steps = 0;
+}
+
+Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings) {
+  Recipe recipe = load_recipe(name_or_file);
+  for (const Setting& setting : settings) {
+    check_input(setting.key != "recipe.task", "{}: the task is the recipe's; choose another recipe",
+                setting.where);
+    apply_setting(setting, keys_of(recipe));
+  }
+  let_given_epochs_end(recipe, settings);
+  check_input(!recipe.name.empty() && recipe.name.find_first_of("/`") == std::string::npos &&
+                  recipe.name == printable(recipe.name),  // it may come from a file's name
+              "{}: recipe.name = '{}': expected a name in UTF-8 without '/', '`' and control characters",
+              name_or_file, recipe.name);
+  for (const NamedFile& it : recipe.task->named_files())
+    if (!it.path->empty()) *it.path = absolute_path(*it.path).string();
+  validate(recipe, name_or_file);
+  return recipe;
 }
 
 }  // namespace rondo

@@ -1,21 +1,92 @@
 // A recipe: every setting of a training, with its default. It contains the structs that the code itself
 // reads, each with its table of keys (tensor/keys.h); here they become sections. The task brings its own
-// (lm/tasks/task.h). Reading and writing: settings.h. Where recipes come from: recipes.h.
+// (lm/tasks/task.h). Reading and writing TOML: lm/program/settings.h.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "lm/program/published.h"
-#include "lm/program/run_options.h"
 #include "lm/program/settings.h"
 #include "lm/tasks/language_modelling.h"
 #include "lm/tasks/registry.h"
 #include "lm/training/trainer.h"
+#include "tensor/keys.h"
 
 namespace rondo {
+
+// --- Published ---
+// The figures that a paper reports for a recipe's model: the recipe's section [published], and where they
+// are shown beside measured figures.
+
+struct Recipe;
+
+enum class PublishedUnit { perplexity, bits, nats };  // bits and nats are per symbol
+inline std::vector<std::string> names_of(PublishedUnit) { return {"perplexity", "bits", "nats"}; }
+
+/// 0 where the paper has no figure.
+struct PublishedFigures {
+  struct Splits {
+    double valid = 0, test = 0;
+  };
+  Splits trained{}, finetuned{}, dynamic{}, cache{};
+  PublishedUnit unit = PublishedUnit::perplexity;
+  std::int64_t vocabulary = 0, test_symbols = 0;  // of the paper's text; 0: not known
+};
+Keys keys_of(PublishedFigures& published);
+
+/// The paper's figure on a split, "valid" or "test", for a model that is finetuned or not and adapts to the
+/// text or not; 0: none. Figures with adaptation are those of the finetuned model if the paper has one. (In
+/// the recipe of a finetuned run, the finetuned figures replace those of the trained model.)
+double published_figure(const PublishedFigures& published, bool finetuned, const std::string& split,
+                        bool dynamic, bool cache);
+/// Whether a text with `types` types and this number of scored test symbols can be the paper's.
+bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
+                       std::optional<std::int64_t> test_symbols_scored);
+/// The keys of model, training and text that differ from those of the built-in recipe of this name; none if
+/// there is no such recipe. Keys that leave the trained model as it is do not count, such as the seed; of a
+/// finetuning, what it decides itself does not. With a change, published figures are not those of this run.
+std::vector<std::string> changed_keys(const Recipe& recipe, bool finetuned);
+
+/// {"valid", "test", "unit"}, null where the paper has no figure; and, if the paper has them, "finetuned",
+/// "dynamic" and "cache", each {"valid", "test"}.
+nlohmann::ordered_json published_json(const PublishedFigures& published);
+
+/// "perplexity: valid 60.7, test 58.8; finetuned 60, 57.3", or an empty string.
+std::string published_text(const PublishedFigures& published);
+
+// --- Run options ---
+// Settings of the program around a training: how often `lm train` evaluates, logs and saves, what it prints
+// at the end, and the settings of `lm finetune`.
+
+struct RunOptions {
+  std::int64_t eval_every = 0, log_every = 100;  // steps
+  std::int64_t probe_every = 0;                  // epochs
+  double save_every = 5;                         // minutes
+  bool tensorboard = false;
+};
+Keys keys_of(RunOptions& options);
+
+struct ReportOptions {
+  bool ngrams = false;
+  std::int64_t sample = 0;  // symbols
+};
+Keys keys_of(ReportOptions& options);
+
+struct FinetuneOptions {
+  std::optional<double> learning_rate{};  // none: that of the training, if it used SGD
+  std::int64_t epochs = 100;
+};
+Keys keys_of(FinetuneOptions& options);
+
+// --- Recipe ---
+// A recipe: every setting of a training, with its default. It contains the structs that the code itself
+// reads, each with its table of keys (tensor/keys.h); here they become sections. The task brings its own
+// (lm/tasks/task.h). Reading and writing: settings.h. Where recipes come from: recipes.h.
 
 /// A task that is copied with its settings, and without its data.
 class TaskOfRecipe {
@@ -73,5 +144,27 @@ void read_recipe(Recipe& recipe, const std::string& text, const std::string& whe
 /// InputError if settings contradict each other; `where` (a recipe's name or file) begins the text, which
 /// names the keys and a remedy.
 void validate(const Recipe& recipe, const std::string& where);
+
+// --- Recipes ---
+// Where recipes come from: the ones built into the program (lm/program/recipes/*.toml), files, and the
+// command line. Their contents: recipe.h.
+
+/// A built-in recipe: its name and the text of its file.
+struct BuiltInRecipe {
+  std::string_view name, text;
+};
+std::vector<BuiltInRecipe> built_in_recipes();
+
+/// The recipe that `name_or_file` names: a built-in one, or a TOML file (also a run's config.toml). A recipe
+/// without recipe.name gets the name of its file. InputErrors: no such recipe (naming the nearest), bad file,
+/// bad value.
+Recipe load_recipe(const std::string& name_or_file);
+
+/// The recipe of a run: loads the recipe, applies `settings` in order, so that the last one wins, and calls
+/// validate(). Files that it names are absolute, so that a later command finds them from any folder.
+Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings);
+/// If the settings, which have been applied, say after how many epochs the training ends, it does not end
+/// after the steps that the recipe had before; but settings of train.steps come first.
+void let_given_epochs_end(Recipe& recipe, const std::vector<Setting>& settings);
 
 }  // namespace rondo

@@ -1,14 +1,272 @@
 // A run opened for use.
 #include "lm/program/run.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "data/arpa.h"
+#include "data/files.h"
 #include "data/input_file.h"
 #include "data/text.h"
-#include "lm/program/shell_command.h"
+#include "lm/program/cli.h"
+#include "lm/program/files.h"
+#include "lm/program/recipe.h"
+#include "lm/program/toml.h"
 #include "lm/training/checkpoint.h"
+#include "lm/training/trainer.h"
+#include "nn/cells/deep_transition.h"
+#include "nn/cells/multiplicative.h"
+#include "tensor/error.h"
 
 namespace rondo {
+
+// --- Provenance ---
+
+Keys keys_of(Provenance& made_by) {
+  return {
+      {"version", &made_by.version, {}, "", "of the program"},
+      {"command", &made_by.command, any_text(), "", "what was typed"},
+      {"device", choice(made_by.device), {}, "", "where it was computed"},
+      {"precision", choice(made_by.precision), {}, "", "in which matrices were multiplied"},
+      {"threads", &made_by.threads, at_least(0), "threads", "that computed"},
+      {"ranks", &made_by.ranks, any_count(), "processes",
+       "that computed, each with so many threads or a GPU"},
+      {"data", &made_by.data, any_text(), "", "where the text is; a resumed run reads it again"},
+      {"sha256", &made_by.sha256, any_text(), "", "of each file of the text, as sha256sum prints"},
+      {"ngram", &made_by.ngram, {}, "", "SHA-256 of decoding.ngram"},
+      {"embedding_file", &made_by.embedding_file, {}, "", "SHA-256 of model.embedding_file"},
+      {"vocabulary", &made_by.vocabulary, {}, "", "SHA-256 of its vocabularies"},
+      {"finetuned_from", &made_by.finetuned_from, any_text(), "",
+       "the run whose best model this one began with; empty: none"},
+      {"initialized_from", &made_by.initialized_from, any_text(), "",
+       "the run whose vocabulary this one has, and whose best model it began with unless it is finetuned; "
+       "empty: none"},
+      {"imported_from", &made_by.imported_from, any_text(), "",
+       "the file of another program from which it has its vocabulary and its first weights; empty: none"},
+      {"unknown_is_trained",
+       &made_by.unknown_is_trained,
+       {},
+       "",
+       "whether the model has learnt <unk> although its vocabulary, another one's, was made without it"},
+  };
+}
+
+std::string name_of_text(const std::string& data) {
+  return data.empty() ? "generated text" : printable(data);
+}
+
+void check_text_is_there(const Provenance& made_by) {
+  check_input(made_by.data.empty() || std::filesystem::exists(made_by.data),
+              "{}: no such file or folder any more, and it has this run's text: --data says where it is now",
+              name_of_text(made_by.data));
+}
+
+std::vector<std::string> digests_of(const std::vector<std::string>& sha256_lines) {
+  std::vector<std::string> digests;
+  for (const std::string& line : sha256_lines) digests.push_back(line.substr(0, line.find(' ')));
+  return digests;
+}
+
+std::string short_name_of_text(const Provenance& made_by) {
+  if (made_by.sha256.empty()) return "";
+  const std::string name = name_of_text(made_by.data.empty() ? "" : last_name(made_by.data)),
+                    digests = fmt::format("{}", fmt::join(digests_of(made_by.sha256), "\n"));
+  constexpr std::size_t digits = 8;
+  return name + ' ' + sha256_hex(digests).substr(0, digits);
+}
+
+bool is_same_data(const std::vector<std::string>& recorded, const std::vector<std::string>& present) {
+  const std::vector<std::string> before = digests_of(recorded), now = digests_of(present);
+  return before.size() <= now.size() && std::equal(before.begin(), before.end(), now.begin());
+}
+
+std::string not_the_text(const std::string& data) {
+  return fmt::format(
+      "--data {}: not the text of this run, by its SHA-256; --data says where that text lies now",
+      printable(data));
+}
+
+std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files) {
+  std::vector<std::string> lines;
+  for (const FileDigest& file : files) lines.push_back(file.sha256 + "  " + file.path);
+  return lines;
+}
+
+// --- Run folder ---
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<Key> keys_of(RunConfig& config) {
+  return joined({keys_of(config.recipe), section("made_by", keys_of(config.made_by))});
+}
+
+/// Before version 0.2 a reset gate always had H units; if the recurrent input had another width, M, it was
+/// multiplied with U m instead of m, so that the equation depended on the sizes. And gru_reset_after always
+/// had two biases.
+void check_equations(const RunConfig& config, const std::string& file) {
+  if (!config.made_by.version.starts_with("0.1.") || !config.recipe.language_modelling()) return;
+  const LanguageModelOptions& model = config.recipe.language_model().model;
+  const std::int64_t intermediate = model.cell_settings.get<IntermediateSettings>().intermediate;
+  const auto& transition = model.cell_settings.get<TransitionSettings>().transition;
+  const auto as_wide_as_the_state = [&](std::int64_t M) {
+    const auto all = [](const auto& numbers, auto number) {
+      return std::all_of(numbers.begin(), numbers.end(), [&](auto it) { return it == number; });
+    };
+    return all(model.hidden, M) && all(model.major_ratio, 1.0);
+  };
+  const bool changed =
+      model.cell == "mgru"     ? !as_wide_as_the_state(intermediate > 0 ? intermediate : model.embedding)
+      : model.cell == "dt_gru" ? !transition.empty() && !as_wide_as_the_state(transition.back())
+                               : false;
+  check_input(!changed,
+              "{}: made by version {}, whose {} had another equation: its reset gate filtered U m, and since "
+              "0.2 it filters m, as Maupome & Meurs (27) has it; train this run again",
+              file, config.made_by.version, model.cell);
+  check_input(
+      model.cell != "gru_reset_after" || model.cell_settings.get<GateBiasSettings>().biases == 2,
+      "{}: made by version {}, whose gru_reset_after had two biases in any case: set model.biases = 2 "
+      "in this file",
+      file, config.made_by.version);
+}
+
+}  // namespace
+
+std::string digest_of(const VocabularyFiles& vocabularies) {
+  std::string contents;
+  for (const auto& [name, content] : vocabularies) contents += content;
+  return sha256_hex(contents);
+}
+
+bool is_file_of_run(const fs::path& file) {
+  const RunFolder run{file.parent_path()};
+  const std::array files{run.config(),
+                         run.model(),
+                         run.state(),
+                         run.log(),
+                         run.evaluations(),
+                         file.parent_path() / "labels.txt",
+                         file.parent_path() / "frames.txt"};
+  std::error_code ignored;
+  return fs::exists(run.config(), ignored) && (std::find(files.begin(), files.end(), file) != files.end() ||
+                                               file.filename().string().starts_with("vocab."));
+}
+
+std::vector<fs::path> runs_in(const fs::path& folder) {
+  std::vector<fs::path> runs;
+  std::error_code error;
+  for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error))
+    if (file_is_there(RunFolder{entry->path()}.config())) runs.push_back(entry->path());
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
+void check_new_run_folder(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return;
+  check_input(status.type() != fs::file_type::none, "--out {}: {}", path.string(), error.message());
+  check_input(fs::is_directory(status), "--out {}: there is a file of that name; give a new folder",
+              path.string());
+  check_input(!fs::exists(RunFolder{path}.config(), error),
+              "--out {}: holds a run already; give a new folder, or continue that run with: {}",
+              path.string(), resume_command(path));
+  bool empty = true;  // except for files of a run killed before its first file was written
+  for (auto entry = fs::directory_iterator(path, error); !error && entry != fs::directory_iterator();
+       entry.increment(error))
+    empty &= entry->path().extension() == ".partial";
+  check_input(!error, "--out {}: {}", path.string(), error.message());
+  check_input(empty, "--out {}: the folder is not empty; give a new one", path.string());
+}
+
+RunFolder make_run_folder(const fs::path& path, const std::string& recipe_name) {
+  std::error_code error;
+  if (!path.empty()) {
+    check_new_run_folder(path);
+    fs::create_directories(path, error);
+    check(!error, "cannot make the folder {}: {}", path.string(), error.message());
+    return {path};
+  }
+  fs::create_directories("runs", error);
+  for (int n = 1; !error; ++n) {
+    const fs::path candidate = fs::path("runs") / fmt::format("{}-{}", recipe_name, n);
+    // Creating the folder reserves the number: two programs that start together get two folders.
+    if (fs::create_directory(candidate, error)) return {candidate};
+    // If a file of that name exists, create_directory reports an error; here the number is just taken.
+    if (error == std::errc::file_exists) error.clear();
+  }
+  throw Error(fmt::format("cannot make a folder in runs: {}", error.message()));
+}
+
+namespace {
+
+bool names_a_recipe(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error))
+    return path.extension() == ".toml" && path.filename() != RunFolder().config();
+  const std::vector<BuiltInRecipe> recipes = built_in_recipes();
+  return std::any_of(recipes.begin(), recipes.end(),
+                     [&](const BuiltInRecipe& it) { return it.name == path.string(); });
+}
+
+}  // namespace
+
+RunFolder open_run_folder(const fs::path& path) {
+  std::error_code error;
+  check_input(fs::is_directory(path, error) || !names_a_recipe(path),
+              "no run at {}: it is a recipe; {} shows its model, {} trains it", path.string(),
+              command_with({"info", "--recipe", path.string()}),
+              command_with({"train", "--recipe", path.string()}) + " --data FILE");
+  const fs::path among_runs = fs::path("runs") / path;
+  check_input(fs::exists(path, error), "no run at {}: no such folder{}", path.string(),
+              fs::exists(RunFolder{among_runs}.config(), error)
+                  ? fmt::format("; did you mean {}?", among_runs.string())
+              : path.string().find('*') != std::string::npos
+                  ? "; a shell leaves a * as it is if it is in quotes or matches nothing"
+                  : "");
+  check_input(fs::is_directory(path, error), "no run at {}: it is a file{}", path.string(),
+              is_arpa(path) ? ", of an n-gram model" : "; give the folder that holds it");
+  if (fs::exists(RunFolder{path}.config(), error)) return {path};
+  const std::vector<fs::path> runs = runs_in(path);
+  check_input(runs.empty(), "no run at {}: it holds runs, as of a sweep; give one of them, as in {}",
+              path.string(), runs.empty() ? "" : runs.front().string());
+  throw InputError(fmt::format("no run at {}: it holds no config.toml", path.string()));
+}
+
+void write_config(const RunFolder& run, const RunConfig& config) {
+  RunConfig copy = config;
+  const std::string text = write_toml(keys_of(copy));
+  check_input(text.size() <= max_toml_bytes,
+              "{}: {} bytes, and at most {} can be read again: let data.files match fewer files",
+              run.config().string(), text.size(), max_toml_bytes);
+  write_atomically(run.config(), text);
+}
+
+RunConfig read_config(const RunFolder& run) {
+  RunConfig config;
+  const std::string file = run.config().string();
+  read_recipe(config.recipe, read_regular_file(run.config(), max_toml_bytes), file,
+              section("made_by", keys_of(config.made_by)));
+  const auto present = [&](const char* key, bool it) {
+    check_input(it, "{}: {} is missing: truncated?", file, key);
+  };
+  present("made_by.version", !config.made_by.version.empty());
+  present("made_by.threads", config.made_by.threads > 0);
+  present("made_by.sha256", !config.made_by.sha256.empty() || !config.made_by.imported_from.empty());
+  validate(config.recipe, file);
+  check_equations(config, file);
+  return config;
+}
+
+// --- Run ---
 
 void check_vocabularies(const RunFolder& folder, const Provenance& made_by,
                         const VocabularyFiles& vocabularies) {
@@ -103,6 +361,99 @@ bool unknown_is_trained(const RunConfig& config, const Vocabulary& vocabulary) {
   const bool is_of_its_text =
       config.recipe.language_model().data.vocabulary_file.empty();  // whose <unk> tells
   return (is_of_its_text && vocabulary.unknown_is_trained()) || config.made_by.unknown_is_trained;
+}
+
+// --- Finetuning ---
+
+namespace {
+
+void check_finished(const RunFolder& run, const RunConfig& config) {
+  const Recipe& recipe = config.recipe;
+  const bool is_imported = !config.made_by.imported_from.empty() && config.made_by.finetuned_from.empty();
+  const std::string folder = run.path.string();
+  check_input(recipe.language_modelling(), "{}: a run of the task {}, and finetuning is for language models",
+              folder, recipe.task_name);
+  const std::string remedy = resume_command(run.path);
+  check_input(file_is_there(run.model()), "{}: holds no model to finetune yet; train it first: {}", folder,
+              remedy);
+  if (is_imported || (file_is_there(run.state()) && is_finished(recipe.trainer, run.state()))) return;
+  int64_t epoch = 1;
+  if (file_is_there(run.state())) StateFile(run.state()).read("epoch", epoch, 1);
+  throw InputError(
+      fmt::format("{}: its training is not finished; finish it first: {}{}", folder, remedy,
+                  recipe.trainer.steps > 0
+                      ? ""
+                      : fmt::format("; or let it end with epoch {}, which has begun: {}", epoch,
+                                    resume_command(run.path, {"--epochs", fmt::format("{}", epoch)}))));
+}
+
+/// What a finetuning changes in the recipe of its base: averaged SGD at a constant rate.
+void change(Recipe& recipe, const std::string& base) {
+  TrainerOptions& trainer = recipe.trainer;
+  const OptimizerOptions before = trainer.optimizer;
+  const std::optional<double> rate = recipe.finetune.learning_rate;
+  check_input(rate || before.kind == OptimizerKind::sgd,
+              "{}: the run was trained with {}, whose rate does not suit the SGD of finetuning: give one, as "
+              "in --set "
+              "finetune.learning_rate=1",
+              base, name_of(before.kind));
+  trainer.epochs = recipe.finetune.epochs;
+  trainer.optimizer = {.kind = OptimizerKind::sgd,
+                       .learning_rate = rate ? rate : before.learning_rate,
+                       .weight_decay = before.weight_decay};
+  trainer.schedule = {};
+  trainer.averaging = Averaging::always;
+  trainer.early_stopping = 0;
+  trainer.non_monotonic_stopping = true;
+  recipe.published.trained = recipe.published.finetuned;
+}
+
+/// InputError unless a finetuning of a trained model may change this key.
+void check_may_change(const Setting& setting, const std::vector<Key>& keys) {
+  const std::string& key = setting.key;
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == key; });
+  const bool training_only = found != keys.end() && found->training_only;
+  check_input(!key.starts_with("data.") && !key.starts_with("recipe."),
+              "{}: cannot change in a finetuning; the model knows the symbols of its run", setting.where);
+  check_input(!key.starts_with("model.") || training_only,
+              "{}: cannot change in a finetuning; the model is that of its run, but for its dropout",
+              setting.where);
+  for (const std::string name : {"learning_rate", "epochs"})
+    check_input(key != "train." + name, "{}: cannot change in a finetuning; set finetune.{}", setting.where,
+                name);
+  check_input(!is_decided_by_finetuning(key),
+              "{}: cannot change in a finetuning, which is averaged SGD at a constant rate until validation "
+              "no longer falls",
+              setting.where);
+}
+
+}  // namespace
+
+bool is_decided_by_finetuning(const std::string& key) {
+  OptimizerOptions optimizer;
+  ScheduleOptions schedule;
+  const Keys whole = section("train", joined({keys_of(optimizer), keys_of(schedule)}));
+  const auto is_it = [&](const Key& it) { return it.name == key; };
+  return (std::any_of(whole.begin(), whole.end(), is_it) && key != "train.weight_decay") ||
+         key == "train.epochs" || key == "train.averaging" || key == "train.early_stopping" ||
+         key == "train.non_monotonic_stopping";
+}
+
+RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& settings) {
+  const RunFolder run = open_run_folder(base);
+  RunConfig config = read_config(run);
+  check_finished(run, config);
+  config.recipe.trainer.steps = 0;  // of the base's training
+  const std::vector<Key> keys = keys_of(config.recipe);
+  for (const Setting& setting : settings) {
+    apply_setting(setting, keys);  // first, as it knows what is no key at all
+    check_may_change(setting, keys);
+  }
+  if (!changed_keys(config.recipe, false).empty()) config.recipe.published = {};  // of another base
+  change(config.recipe, base);
+  validate(config.recipe, base);
+  config.made_by.finetuned_from = absolute_path(run.path).string();
+  return config;
 }
 
 }  // namespace rondo

@@ -1,16 +1,136 @@
-// A finished or interrupted run, opened for use, without changes to its folder.
+// A run: its folder, what made it, and a finished or interrupted one opened for use.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "data/long_text.h"
 #include "data/vocabulary.h"
-#include "lm/program/run_folder.h"
+#include "lm/program/compute.h"
+#include "lm/program/recipe.h"
+#include "lm/program/settings.h"
 #include "nn/models/language_model.h"
+#include "tensor/keys.h"
 
 namespace rondo {
+
+// --- Version ---
+// The version of the program.
+
+/// The version and, where it was built from a checkout, the commit: "0.2.0+dfc39edc8a21",
+/// "0.2.0+dfc39edc8a21-dirty". Runs and measurements record it.
+std::string version();
+/// The program in the signatures of metrics: "rondo-VERSION".
+inline std::string signature_version() { return "rondo-" + version(); }
+
+// --- Provenance ---
+// How a run was made: section [made_by] of its config.toml, beside the recipe.
+
+struct Provenance {
+  std::string version{}, command{};
+  Device device = Device::cpu;
+  Precision precision = Precision::fp32;
+  std::int64_t threads = 0, ranks = 1;
+  std::string data{};
+  std::vector<std::string> sha256{};  // "HEX  FILE", as sha256sum prints
+  std::string ngram{};           // SHA-256 of decoding.ngram; empty: there is none, or as for the vocabulary
+  std::string embedding_file{};  // SHA-256 of model.embedding_file; empty: there is none
+  std::string vocabulary{};  // SHA-256 of the vocabularies; empty: made by a version that did not record it
+  std::string finetuned_from{};  // the run whose best model this one began with; empty: none
+  /// The run whose vocabulary it has, and whose best model it began with unless it is finetuned; empty: none.
+  std::string initialized_from{};
+  std::string imported_from{};  // the file of another program, of this run or its base; empty: none
+  /// Whether the model has learnt `<unk>` although its vocabulary, another one's, was made without it.
+  bool unknown_is_trained = false;
+
+  /// The digest of a file that settings name (Task::named_files()).
+  std::string& digest_of_named(const std::string& key) { return key == "ngram" ? ngram : embedding_file; }
+};
+Keys keys_of(Provenance& made_by);
+
+/// "HEX  FILE" of each file, as sha256sum prints.
+std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files);
+
+/// What messages call the text at `data`: the path as `printable`, or "generated text" where that is empty.
+std::string name_of_text(const std::string& data);
+
+/// InputError, naming --data, if the run's text is no longer where it was.
+void check_text_is_there(const Provenance& made_by);
+
+/// "HEX  FILE" without the file, of each line.
+std::vector<std::string> digests_of(const std::vector<std::string>& sha256_lines);
+
+/// A name for the text of a run: that of its folder or file, and the beginning of a SHA-256 of its files'
+/// digests, which tells two texts of one name apart. Empty if the run has none.
+std::string short_name_of_text(const Provenance& made_by);
+
+/// Whether files have the recorded digests, in their order, at any path; both "HEX  FILE". Further files do
+/// not matter.
+bool is_same_data(const std::vector<std::string>& recorded, const std::vector<std::string>& present);
+/// The beginning of an error: --data names another text than that of the run.
+std::string not_the_text(const std::string& data);
+
+// --- Run folder ---
+// The folder of a run: its files, its creation, and its config.toml. config.toml the resolved recipe, and
+// what made the run vocab.txt one symbol per line; for a translator vocab.source.txt and vocab.target.txt,
+// with further languages vocab.LANGUAGE.txt vocab.pieces where symbols are pieces: the model that divides
+// words; beside each vocabulary labels.txt for a classifier: one class per line frames.txt for a recogniser
+// that normalizes by the corpus: sums over its training frames model.safetensors the best weights
+// state.safetensors everything needed to resume log.jsonl one JSON object per line: training steps and
+// evaluations evaluations.jsonl the same: measurements of the best weights (measurement.h) plot.html the
+// log as a page of diagrams (plot.h); nothing reads it events.out.* the log for TensorBoard, with
+// train.tensorboard (tensorboard.h); the same The contents of the safetensors files:
+// lm/training/checkpoint.h.
+
+/// The SHA-256 of their contents.
+std::string digest_of(const VocabularyFiles& vocabularies);
+
+/// The paths of a run's files. Creates and checks nothing.
+struct RunFolder {
+  std::filesystem::path path;
+
+  std::filesystem::path config() const { return path / "config.toml"; }
+  std::filesystem::path model() const { return path / "model.safetensors"; }
+  std::filesystem::path state() const { return path / "state.safetensors"; }
+  std::filesystem::path log() const { return path / "log.jsonl"; }
+  std::filesystem::path evaluations() const { return path / "evaluations.jsonl"; }
+  std::filesystem::path page() const { return path / "plot.html"; }
+};
+
+/// Whether a run has this file, or would have it: its name is that of a run's file, and it lies in a folder
+/// with a config.toml.
+bool is_file_of_run(const std::filesystem::path& file);
+
+/// The runs in a folder, as of a sweep, by their names.
+std::vector<std::filesystem::path> runs_in(const std::filesystem::path& folder);
+
+/// What config.toml holds.
+struct RunConfig {
+  Recipe recipe;
+  Provenance made_by;
+};
+
+/// InputError unless a new run can be made at `path`: it must be absent or an empty folder. Creates nothing.
+void check_new_run_folder(const std::filesystem::path& path);
+
+/// Makes the folder of a new run: `path`, or the first free runs/NAME-N (N = 1, 2, ...) when `path` is empty.
+/// Call it after all other checks. InputErrors of check_new_run_folder; Error when it cannot be made.
+RunFolder make_run_folder(const std::filesystem::path& path, const std::string& recipe_name);
+
+/// The folder of an existing run. InputError if `path` is missing, is not a folder, or has no config.toml;
+/// for a folder of runs it names one of them.
+RunFolder open_run_folder(const std::filesystem::path& path);
+
+void write_config(const RunFolder& run, const RunConfig& config);
+/// InputErrors name the file and the line, or the section that a truncated file lacks.
+RunConfig read_config(const RunFolder& run);
+
+// --- Run ---
+// A finished or interrupted run, opened for use, without changes to its folder.
 
 /// InputError, naming the files, unless these are the vocabularies that the run was made with. A run without
 /// a recorded SHA-256 passes.
@@ -62,5 +182,18 @@ bool unknown_is_trained(const RunConfig& config, const Vocabulary& vocabulary);
 /// InputError as of open_task(), and for a run of another task.
 OpenRun open_run(const std::string& path, Device device = Device::cpu);
 OpenRun open_run_without_weights(const std::string& path);
+
+// --- Finetuning ---
+// The settings of a finetuning: a training that begins with the best model of a finished run and has other
+// settings. The training itself: lm/commands/training.h.
+
+/// The config of a run that finetunes `base`, as in Merity et al. 2018, section 4: SGD at a constant rate,
+/// averaging the weights after each step (without the initial weights), until the non-monotonic criterion
+/// (optim/non_monotonic.h) stops it. Its published figures are those of the finetuned model. InputError if
+/// `base` is not a run, has no model or is not finished (saying how to finish it), or for a setting that a
+/// trained model cannot change or that finetuning determines.
+RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& settings);
+/// Whether every finetuning gives this key a value of its own.
+bool is_decided_by_finetuning(const std::string& key);
 
 }  // namespace rondo

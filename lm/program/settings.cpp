@@ -15,9 +15,7 @@
 #include <utility>
 
 #include "data/text.h"
-#include "lm/program/nearest.h"
-#include "lm/program/other_names.h"
-#include "lm/program/shell_command.h"
+#include "lm/program/cli.h"
 #include "lm/program/toml.h"
 #include "tensor/error.h"
 

@@ -1,5 +1,5 @@
 // RONDO_VERSION and RONDO_COMMIT come from CMakeLists.txt.
-#include "lm/program/version.h"
+#include "lm/program/run.h"
 
 namespace rondo {
 

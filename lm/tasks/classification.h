@@ -7,7 +7,6 @@
 
 #include "data/labelled_sentences.h"
 #include "lm/evaluation/classification_evaluation.h"
-#include "lm/tasks/sentence_objective.h"
 #include "lm/tasks/sentence_task.h"
 #include "nn/models/sentence_classifier.h"
 

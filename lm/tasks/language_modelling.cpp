@@ -9,7 +9,7 @@
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
 #include "data/text.h"
-#include "lm/tasks/assumed_data.h"
+#include "lm/tasks/task.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/word_vectors.h"
 #include "nn/cells/catalogue.h"

@@ -7,7 +7,7 @@
 #include "data/cloze.h"
 #include "data/text.h"
 #include "data/unicode.h"
-#include "lm/tasks/assumed_data.h"
+#include "lm/tasks/task.h"
 
 namespace rondo {
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "lm/evaluation/answer_evaluation.h"
-#include "lm/tasks/sentence_objective.h"
 #include "lm/tasks/sentence_task.h"
 #include "nn/models/attentive_reader.h"
 

@@ -2,7 +2,7 @@
 #include "lm/tasks/skip_thought.h"
 
 #include "autograd/operators/arithmetic.h"
-#include "lm/tasks/assumed_data.h"
+#include "lm/tasks/task.h"
 #include "nn/cells/catalogue.h"
 
 namespace rondo {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "lm/evaluation/skip_thought_evaluation.h"
-#include "lm/tasks/sentence_objective.h"
 #include "lm/tasks/sentence_task.h"
 
 namespace rondo {
@@ -78,7 +77,7 @@ class SkipThoughtTask
 
   /// The ids of the text of a line (text_of_line()) with its end symbol, which alone is an empty line.
   std::vector<std::int32_t> sentence_ids(const std::string& text, const std::string& name) const;
-  /// Takes a vocabulary with further words: lm/evaluation/vocabulary_expansion.h.
+  /// Takes a vocabulary with further words: lm/evaluation/skip_thought_evaluation.h.
   void set_vocabulary(Vocabulary vocabulary) { vocabulary_ = std::move(vocabulary); }
 
  private:

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "autograd/operators/arithmetic.h"
-#include "lm/tasks/assumed_data.h"
+#include "lm/tasks/task.h"
 #include "nn/cells/catalogue.h"
 
 namespace rondo {

@@ -9,7 +9,7 @@
 
 #include "data/utterances.h"
 #include "lm/evaluation/speech_evaluation.h"
-#include "lm/tasks/sentence_objective.h"
+#include "lm/tasks/sentence_task.h"
 #include "lm/tasks/task.h"
 #include "nn/models/ctc_model.h"
 

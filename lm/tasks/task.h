@@ -17,6 +17,7 @@
 
 #include "data/corpus.h"
 #include "data/pairs.h"
+#include "data/sentence_batches.h"
 #include "lm/evaluation/probe.h"
 #include "lm/evaluation/scores.h"
 #include "lm/tasks/self_test.h"
@@ -25,6 +26,8 @@
 #include "tensor/keys.h"
 
 namespace rondo {
+
+// --- Task ---
 
 /// Returns a function that shows how many of the `items` of `what` are done.
 using ProgressOf =
@@ -280,5 +283,22 @@ EncodedLines encode_lines(const std::vector<InputLine>& lines, const Vocabulary&
 std::string counted_text(std::int64_t count, const std::string& of_many);
 /// "a vocabulary of 10000 symbols": of so many rows, `<unk>` and others among them.
 std::string vocabulary_text(std::int64_t size);
+
+// --- Made-up data ---
+// Made-up data of a task whose text is not there, for `lm info`, which measures the memory of a training
+// (lm/training/memory.h): Task::assume().
+
+/// Ids of a text in which the r-th most frequent of V symbols has about 1 / r of the occurrences of the
+/// first; but only of the first million, for evaluations count each. InputError for more ids than a machine
+/// should hold.
+std::vector<std::int32_t> some_ids(double count, std::int64_t V);
+/// `count` sentences of `length` symbols, the last of which is 0, the end of a line.
+Sentences some_sentences(std::int64_t count, std::int64_t length, std::int64_t V);
+/// Few symbols, whose ids stand in texts of any size.
+Vocabulary some_vocabulary();
+/// The number of sentences of a batch.
+std::int64_t sentences_of(const SentenceBatchOptions& batches, std::int64_t length);
+/// The length of a sentence with its end; 40 where there is no limit.
+std::int64_t length_within(std::int64_t max_length);
 
 }  // namespace rondo

@@ -8,7 +8,7 @@
 #include "data/text.h"
 #include "data/unicode.h"
 #include "lm/decoding/translate.h"
-#include "lm/tasks/assumed_data.h"
+#include "lm/tasks/task.h"
 #include "nn/cells/catalogue.h"
 #include "tensor/clock.h"
 

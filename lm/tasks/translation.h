@@ -9,7 +9,7 @@
 
 #include "data/parallel_text.h"
 #include "lm/evaluation/translation_evaluation.h"
-#include "lm/tasks/sentence_objective.h"
+#include "lm/tasks/sentence_task.h"
 #include "lm/tasks/task.h"
 
 namespace rondo {
@@ -84,7 +84,7 @@ TextPair first_lines(const TextPair& text, double share);
 /// if a reference is not UTF-8.
 TranslationText translation_text(const TextPair& text, const PairVocabularies& vocabularies,
                                  bool reverse_source);
-/// Pairs of a batch of the settings, made up: lm/tasks/assumed_data.h. Without a source its size is 0.
+/// Pairs of a batch of the settings, made up: lm/tasks/task.h. Without a source its size is 0.
 Pairs some_pairs(const TranslationSettings& settings, std::int64_t source_size, std::int64_t target_size);
 /// What a user should know of the pairs that a training leaves out; `max_length` is that of the settings.
 std::vector<std::string> notes_of(const Pairs& train, std::int64_t max_length);

@@ -1,5 +1,5 @@
 // Observers of a training, which do not change it: the terminal, the log, or others such as plots. Next:
-// lm/program/terminal.h, lm/program/training_log.h.
+// lm/program/terminal.h, lm/program/log.h.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The processes that train one model together (data parallelism). Each computes the gradients of its share of
 // every batch; all of them apply the sum, so that their weights stay the same, bit for bit. Rank 0 leads, the
-// others repeat the calls of its trainer. How they communicate: lm/program/mpi_ranks.h. Next:
+// others repeat the calls of its trainer. How they communicate: lm/program/compute.h. Next:
 // lm/training/trainer.h.
 #pragma once
 

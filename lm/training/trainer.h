@@ -1,6 +1,6 @@
 // The trainer: one step, one epoch, schedule, early stopping, averaging, saving and resuming of any
 // Objective. It deliberately prints nothing and does not decide when to evaluate or save: the caller's loop
-// does (lm/program/train.cpp). Next: lm/training/gpu_step.h, lm/tasks/language_modelling.h.
+// does (lm/commands/training.cpp). Next: lm/training/gpu_step.h, lm/tasks/language_modelling.h.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // Looking at recurrent layers at work: each layer tells the observer of its thread when it begins, and the
 // state before and after each step, whatever the cell. Operators: autograd/observe.h. Used by
-// lm/evaluation/recurrent_probe.h.
+// lm/evaluation/probe.h.
 #pragma once
 
 #include "autograd/functions.h"

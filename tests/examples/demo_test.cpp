@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "lm/program/recipes.h"
+#include "lm/program/recipe.h"
 
 namespace rondo {
 namespace {

@@ -1,5 +1,5 @@
 // The language model in 40 lines of README.md: the library without `lm`, and a test that the model learns.
-// lm/program/train.cpp also measures and saves.
+// lm/commands/training.cpp also measures and saves.
 #include <gtest/gtest.h>
 
 #include <algorithm>

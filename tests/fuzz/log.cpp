@@ -1,5 +1,5 @@
 // log.jsonl and evaluations.jsonl, as `lm table` and `lm plot` read them; the first byte chooses which.
-#include "lm/program/training_curves.h"
+#include "lm/report/curves.h"
 #include "tensor/error.h"
 #include "tests/fuzz/target.h"
 

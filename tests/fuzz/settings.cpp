@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "lm/program/provenance.h"
 #include "lm/program/recipe.h"
+#include "lm/program/run.h"
 #include "tests/fuzz/target.h"
 
 namespace rondo::fuzz {

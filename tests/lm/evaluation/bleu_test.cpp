@@ -1,9 +1,8 @@
-// BLEU, compared with sacreBLEU's: lm/evaluation/bleu.h.
-#include "lm/evaluation/bleu.h"
-
+// BLEU, compared with sacreBLEU's: lm/evaluation/metrics.h.
 #include <gtest/gtest.h>
 
 #include "data/unicode.h"
+#include "lm/evaluation/metrics.h"
 #include "tensor/keys.h"
 #include "tests/golden/translation_golden.h"
 

@@ -1,8 +1,7 @@
-// chrF and chrF++, compared with sacreBLEU's: lm/evaluation/chrf.h.
-#include "lm/evaluation/chrf.h"
-
+// chrF and chrF++, compared with sacreBLEU's: lm/evaluation/metrics.h.
 #include <gtest/gtest.h>
 
+#include "lm/evaluation/metrics.h"
 #include "tests/golden/translation_golden.h"
 
 namespace rondo {

@@ -1,13 +1,12 @@
 // Error rates: against jiwer (tests/golden/make_error_rate_golden.py), and against all ways to edit short
 // sequences.
-#include "lm/evaluation/error_rate.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "lm/evaluation/metrics.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lm/evaluation/recurrent_probe.h"
 #include "tests/lm/evaluation/shift.h"
 
 namespace rondo::probe_test {

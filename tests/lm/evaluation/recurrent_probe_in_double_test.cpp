@@ -1,6 +1,4 @@
 // Probes of language models against plain loops written from the papers, and against central differences.
-#include "lm/evaluation/recurrent_probe.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "lm/evaluation/vocabulary_expansion.h"
+#include "lm/evaluation/skip_thought_evaluation.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "lm/evaluation/recurrent_probe.h"
+#include "lm/evaluation/probe.h"
 #include "nn/recurrent/step_observer.h"
 
 namespace rondo {

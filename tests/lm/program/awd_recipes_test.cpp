@@ -3,7 +3,7 @@
 // Their parameters: tests/lm/program/recipes_test.cpp.
 #include <gtest/gtest.h>
 
-#include "lm/program/recipes.h"
+#include "lm/program/recipe.h"
 
 namespace rondo {
 namespace {

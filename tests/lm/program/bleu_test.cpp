@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "lm/program/version.h"
+#include "lm/program/run.h"
 #include "tests/golden/translation_golden.h"
 #include "tests/lm/program/program.h"
 

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "data/text.h"
-#include "lm/program/recipes.h"
+#include "lm/program/recipe.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <new>
 
-#include "lm/program/progress.h"
-#include "lm/program/recipes.h"
+#include "lm/program/recipe.h"
 #include "lm/program/settings.h"
+#include "lm/program/terminal.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lm/program/run_folder.h"
+#include "lm/program/run.h"
 #include "lm/training/checkpoint.h"
 #include "tests/data/tensors_in_memory.h"
 #include "tests/lm/program/program.h"

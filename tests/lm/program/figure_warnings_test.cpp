@@ -1,10 +1,9 @@
 // Warnings that protect a figure, and files that are no text.
-#include "lm/program/figure_warnings.h"
-
 #include <cmath>
 #include <limits>
 
 #include "data/file_kind.h"
+#include "lm/report/evaluation_report.h"
 #include "lm/tasks/translation.h"
 #include "tests/lm/program/program.h"
 

@@ -5,7 +5,7 @@
 
 #include "data/files.h"
 #include "data/safetensors.h"
-#include "lm/program/run_folder.h"
+#include "lm/program/run.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

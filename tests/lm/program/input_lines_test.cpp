@@ -1,6 +1,4 @@
-// Lines of standard input that comes in parts: lm/program/input_lines.h.
-#include "lm/program/input_lines.h"
-
+// Lines of standard input that comes in parts: lm/program/files.h.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "lm/program/files.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

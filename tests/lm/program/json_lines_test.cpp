@@ -1,10 +1,9 @@
-#include "lm/program/json_lines.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <ctime>
 
+#include "lm/program/files.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

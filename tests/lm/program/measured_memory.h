@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "lm/program/recipes.h"
+#include "lm/program/recipe.h"
 #include "lm/tasks/classification.h"
 #include "lm/tasks/multi_task.h"
 #include "lm/tasks/question_answering.h"

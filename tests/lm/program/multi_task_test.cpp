@@ -6,9 +6,9 @@
 
 #include "data/files.h"
 #include "data/reversal_task.h"
-#include "lm/program/recipes.h"
+#include "lm/program/cli.h"
+#include "lm/program/recipe.h"
 #include "lm/program/settings.h"
-#include "lm/program/shell_command.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

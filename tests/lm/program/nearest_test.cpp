@@ -1,8 +1,8 @@
-#include "lm/program/nearest.h"
-
 #include <gtest/gtest.h>
 
 #include <ctime>
+
+#include "lm/program/cli.h"
 
 namespace rondo {
 namespace {

@@ -1,11 +1,10 @@
 // Which files options may name for output. That each command asks before it works: the tests of the commands.
-#include "lm/program/output_file.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <fstream>
 
+#include "lm/program/files.h"
 #include "tensor/error.h"
 #include "tests/temporary_folder.h"
 #include "tests/tensor/errors.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "lm/program/recipes.h"
+#include "lm/program/recipe.h"
 
 namespace rondo {
 namespace {

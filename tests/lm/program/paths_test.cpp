@@ -1,7 +1,7 @@
 // Paths as they are recorded and shown.
-#include "lm/program/paths.h"
-
 #include <gtest/gtest.h>
+
+#include "lm/program/files.h"
 
 namespace rondo {
 namespace {

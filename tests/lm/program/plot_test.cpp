@@ -1,6 +1,4 @@
 // `lm plot` as a user starts it, the page of a training that is running, and what is on them.
-#include "lm/program/plot.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <sstream>
 
 #include "data/files.h"
+#include "lm/report/page.h"
 #include "tests/lm/program/program.h"
 #include "tests/lm/program/svg_document.h"
 

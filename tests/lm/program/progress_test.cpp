@@ -1,8 +1,6 @@
-#include "lm/program/progress.h"
-
 #include <gtest/gtest.h>
 
-#include "lm/program/window.h"
+#include "lm/program/terminal.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

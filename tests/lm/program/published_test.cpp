@@ -1,6 +1,5 @@
-// Where published figures stand beside measured ones: lm/program/published.h.
-#include "lm/program/published.h"
-
+// Where published figures stand beside measured ones: lm/program/recipe.h.
+#include "lm/program/recipe.h"
 #include "tests/lm/program/table_test.h"
 
 namespace rondo {

@@ -1,12 +1,10 @@
-#include "lm/program/recipes.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
-#include "lm/program/evaluation_report.h"
-#include "lm/program/published.h"
+#include "lm/program/recipe.h"
+#include "lm/report/evaluation_report.h"
 #include "nn/cells/deep_transition.h"
 #include "nn/cells/multiplicative.h"
 #include "nn/cells/multiplicative_integration.h"

@@ -1,8 +1,7 @@
-#include "lm/program/run_folder.h"
-
 #include <gtest/gtest.h>
 
-#include "lm/program/recipes.h"
+#include "lm/program/recipe.h"
+#include "lm/program/run.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

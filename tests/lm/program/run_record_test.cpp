@@ -1,6 +1,6 @@
 // What `lm table` knows of a run: its log and its measurements, of finished, stopped, imported and older
 // runs.
-#include "lm/program/run_record.h"
+#include "lm/report/run_record.h"
 
 #include <filesystem>
 #include <sstream>

@@ -1,5 +1,5 @@
 // Which runs share a row of `lm table`, and its columns.
-#include "lm/program/run_table.h"
+#include "lm/report/run_table.h"
 
 #include <algorithm>
 #include <cmath>

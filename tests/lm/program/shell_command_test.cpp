@@ -1,6 +1,5 @@
-// Commands as text: lm/program/shell_command.h.
-#include "lm/program/shell_command.h"
-
+// Commands as text: lm/program/cli.h.
+#include "lm/program/cli.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

@@ -1,7 +1,7 @@
-#include "lm/program/signals.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include "lm/program/terminal.h"
 
 namespace rondo {
 namespace {

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "data/text.h"
-#include "lm/program/recipes.h"
+#include "lm/program/recipe.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

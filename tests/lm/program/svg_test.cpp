@@ -1,5 +1,5 @@
 // Diagrams: where values are drawn, by the ticks beside them, and whether what is written is SVG.
-#include "lm/program/svg.h"
+#include "lm/report/svg.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,7 @@
 // From lists of settings to runs: what is one value and what is a list, combinations, names, refusals.
-#include "lm/program/sweep_grid.h"
-
 #include <gtest/gtest.h>
 
+#include "lm/report/sweep.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

@@ -1,11 +1,12 @@
 // `lm sweep` as a user starts it, and the report of what it has trained.
+#include "lm/report/sweep.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "data/files.h"
 #include "data/unpacked_file.h"
-#include "lm/program/sweep_report.h"
 #include "lm/tasks/translation.h"
 #include "tests/data/packed.h"
 #include "tests/lm/program/program.h"

@@ -1,13 +1,13 @@
 // `lm table` on runs as `lm train` leaves them: JSON, Markdown, text; what it refuses.
-#include "lm/program/table.h"
+#include "tests/lm/program/table_test.h"
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <sstream>
 
-#include "lm/program/progress.h"
-#include "tests/lm/program/table_test.h"
+#include "lm/program/terminal.h"
+#include "lm/report/run_table.h"
 
 namespace rondo {
 namespace {

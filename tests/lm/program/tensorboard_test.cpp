@@ -1,12 +1,11 @@
 // TensorBoard's event files, decoded by a few lines that share nothing with those that encode them, beside
 // log.jsonl. By TensorBoard's own reader: tensorboard_reader.py.
-#include "lm/program/tensorboard.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <filesystem>
 
+#include "lm/program/log.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

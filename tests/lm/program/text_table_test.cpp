@@ -1,7 +1,7 @@
 // Tables of texts: their parts, and what a short one leaves out.
-#include "lm/program/text_table.h"
-
 #include <gtest/gtest.h>
+
+#include "lm/report/run_groups.h"
 
 namespace rondo {
 namespace {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "lm/program/recipes.h"
+#include "lm/program/recipe.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

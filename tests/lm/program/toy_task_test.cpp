@@ -9,9 +9,9 @@
 #include "lm/commands/commands.h"
 #include "lm/evaluation/classification_evaluation.h"
 #include "lm/program/cli.h"
-#include "lm/tasks/assumed_data.h"
 #include "lm/tasks/classification.h"
 #include "lm/tasks/registry.h"
+#include "lm/tasks/task.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

@@ -1,6 +1,4 @@
 // The lengths of chunks: their distribution, their bounds, and that they need no state.
-#include "lm/tasks/chunk_length.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>

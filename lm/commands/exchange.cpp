@@ -1,0 +1,494 @@
+// `lm export` writes a run for PyTorch or ONNX; `lm import` makes a run, which every command can use, of
+// weights that another program has trained. The file of weights: lm/training/foreign_weights.h.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "data/files.h"
+#include "data/input_file.h"
+#include "data/onnx.h"
+#include "lm/commands/options.h"
+#include "lm/program/cli.h"
+#include "lm/program/compute.h"
+#include "lm/program/embedded_files.h"
+#include "lm/program/files.h"
+#include "lm/program/recipe.h"
+#include "lm/program/run.h"
+#include "lm/program/settings.h"
+#include "lm/training/checkpoint.h"
+#include "lm/training/foreign_weights.h"
+#include "nn/models/language_model.h"
+
+namespace rondo {
+
+// --- Export ---
+
+/// The paths of the files that can be imported.
+struct ExportFolder {
+  std::filesystem::path path;
+
+  std::filesystem::path model() const { return path / "model.safetensors"; }
+  std::filesystem::path vocabulary() const { return path / "vocab.txt"; }
+  std::filesystem::path recipe() const { return path / "recipe.toml"; }
+};
+
+/// The layer of another program that computes what a cell does.
+struct Counterpart {
+  std::string cell;
+  std::string pytorch, onnx;       // names; empty: there is none
+  std::vector<std::size_t> gates;  // in ONNX's order: their indices here
+  bool resets_after = false;       // a GRU
+};
+
+/// Writes the model as a graph. Inputs: ids [T, B]; of each layer i the state h_li and, of an LSTM, c_li [1,
+/// B, H]. Outputs: log_probabilities [T, B, V] of the symbol after each; the states next_h_li, next_c_li.
+void write_onnx(const std::filesystem::path& path, const LanguageModel& model, const Counterpart& cell);
+
+// --- ONNX ---
+
+namespace {
+
+class Exporter {
+ public:
+  Exporter(const LanguageModel& model, const Counterpart& cell) : model_(model), cell_(cell) {}
+
+  OnnxGraph graph() {
+    const LanguageModelOptions& options = model_.options();
+    const std::int64_t V = model_.vocabulary_size();
+    graph_.add_input("ids", OnnxGraph::Type::int64, {"T", "B"});
+    graph_.add_output("log_probabilities", OnnxGraph::Type::float32, {"T", "B", V});
+    std::string x = embedded("ids");
+    for (std::size_t i = 0; i < options.hidden.size(); ++i) x = layer(x, i, options.hidden[i]);
+    for (std::size_t i = 0; i < options.output_layers.size(); ++i) {
+      const std::string name = fmt::format("output_layer_{}", i);
+      x = linear(x, name, constant(name + ".weight"));
+      if (options.output_activation == OutputActivation::tanh) x = node("Tanh", {x}, name + "_activation");
+    }
+    const std::string weight = options.tied ? "embedding.weight" : constant("decoder.weight");
+    graph_.add_node("LogSoftmax", {linear(x, "decoder", weight)}, {"log_probabilities"},
+                    {{"axis", std::int64_t{-1}}});
+    return std::move(graph_);
+  }
+
+ private:
+  /// A node with one output, which is named `output`.
+  std::string node(const std::string& op, const std::vector<std::string>& inputs, const std::string& output,
+                   const OnnxGraph::Attributes& attributes = {}) {
+    graph_.add_node(op, inputs, {output}, attributes);
+    return output;
+  }
+
+  /// The numbers of a parameter; none if the model does not have it.
+  std::vector<float> numbers_of(const std::string& name, std::vector<std::int64_t>* shape = nullptr) const {
+    const std::optional<Tensor> values = parameter_named(model_, name);
+    if (!values) return {};
+    if (shape) *shape = extents(values->shape());
+    const std::vector<real> numbers = values->to_vector();
+    return {numbers.begin(), numbers.end()};
+  }
+
+  /// A parameter as it is.
+  std::string constant(const std::string& name) {
+    std::vector<std::int64_t> shape;
+    const std::vector<float> numbers = numbers_of(name, &shape);
+    graph_.add_constant(name, shape, numbers);
+    return name;
+  }
+
+  /// The vectors of symbols, [T, B, E]; without an embedding zeros with a 1.
+  std::string embedded(const std::string& ids) {
+    if (model_.options().embedding > 0)
+      return node("Gather", {constant("embedding.weight"), ids}, "embedded");
+    const std::vector<std::int64_t> depth{model_.vocabulary_size()};
+    const std::vector<float> off_and_on{0, 1};
+    graph_.add_constant("vocabulary_size", {1}, depth);
+    graph_.add_constant("off_and_on", {2}, off_and_on);
+    return node("OneHot", {ids, "vocabulary_size", "off_and_on"}, "embedded");
+  }
+
+  /// x W^T + b, with the bias `name`.bias.
+  std::string linear(const std::string& x, const std::string& name, const std::string& weight) {
+    const std::string transposed =
+        node("Transpose", {weight}, name + ".transposed", {{"perm", std::vector<std::int64_t>{1, 0}}});
+    return node("Add", {node("MatMul", {x, transposed}, name + ".product"), constant(name + ".bias")},
+                name + ".output");
+  }
+
+  /// Rows of gates of H units each, in ONNX's order.
+  std::vector<float> in_onnx_order(const std::vector<float>& stacked) const {
+    const auto size = static_cast<std::ptrdiff_t>(stacked.size() / cell_.gates.size());
+    std::vector<float> ordered;
+    for (const std::size_t gate : cell_.gates) {
+      const auto begin = stacked.begin() + static_cast<std::ptrdiff_t>(gate) * size;
+      ordered.insert(ordered.end(), begin, begin + size);
+    }
+    return ordered;
+  }
+
+  /// A recurrent layer: x [T, B, I] to [T, B, H].
+  std::string layer(const std::string& x, std::size_t i, std::int64_t H) {
+    const std::string suffix = fmt::format("_l{}", i), rnn = "rnn.";
+    const auto G = static_cast<std::int64_t>(cell_.gates.size());
+    const auto weight = [&](const std::string& name) {
+      const std::vector<float> stacked = in_onnx_order(numbers_of(rnn + name + suffix));
+      const std::int64_t rows = G * H;
+      graph_.add_constant(rnn + name + suffix, {1, rows, std::ssize(stacked) / rows}, stacked);
+      return rnn + name + suffix;
+    };
+    std::vector<float> biases;  // of the input, then of the recurrence; zeros for one that is absent
+    for (const char* name : {"bias_ih", "bias_hh"}) {
+      std::vector<float> bias = in_onnx_order(numbers_of(rnn + name + suffix));
+      bias.resize(static_cast<std::size_t>(G * H));
+      biases.insert(biases.end(), bias.begin(), bias.end());
+    }
+    graph_.add_constant(rnn + "bias" + suffix, {1, 2 * G * H}, biases);
+
+    const bool has_c = cell_.onnx == "LSTM";
+    std::vector<std::string> inputs = {x,  weight("weight_ih"), weight("weight_hh"), rnn + "bias" + suffix,
+                                       "", "h" + suffix},
+                             outputs = {rnn + "sequence" + suffix, "next_h" + suffix};
+    if (has_c) {
+      inputs.push_back("c" + suffix);
+      outputs.push_back("next_c" + suffix);
+    }
+    const std::vector<OnnxGraph::Extent> state{std::int64_t{1}, "B", H};
+    for (std::size_t j = 5; j < inputs.size(); ++j)
+      graph_.add_input(inputs[j], OnnxGraph::Type::float32, state);
+    for (std::size_t j = 1; j < outputs.size(); ++j)
+      graph_.add_output(outputs[j], OnnxGraph::Type::float32, state);
+    OnnxGraph::Attributes attributes{{"hidden_size", H}};
+    if (cell_.onnx == "GRU") attributes.emplace_back("linear_before_reset", std::int64_t{cell_.resets_after});
+    graph_.add_node(cell_.onnx, inputs, outputs, attributes);
+    if (i == 0) {
+      const std::vector<std::int64_t> axis{1};  // of directions, of which there is one
+      graph_.add_constant("directions", {1}, axis);
+    }
+    return node("Squeeze", {outputs.front(), "directions"}, rnn + "output" + suffix);
+  }
+
+  const LanguageModel& model_;
+  const Counterpart& cell_;
+  OnnxGraph graph_;
+};
+
+}  // namespace
+
+void write_onnx(const std::filesystem::path& path, const LanguageModel& model, const Counterpart& cell) {
+  Exporter(model, cell).graph().write(path, version());
+}
+
+// --- Export ---
+
+namespace {
+
+/// PyTorch: the run's own file. ONNX: a graph of ONNX's operators.
+enum class ExportFormat { pytorch, onnx };
+std::vector<std::string> names_of(ExportFormat) { return {"pytorch", "onnx"}; }
+
+struct ExportOptions {
+  std::string run;
+  ExportFormat format = ExportFormat::pytorch;
+  std::string out;  // the folder to make
+};
+
+/// Every cell that another program has.
+const std::vector<Counterpart> counterparts = {
+    {"rnn", "RNN", "RNN", {0}},
+    {"lstm", "LSTM", "LSTM", {0, 3, 1, 2}},  // i o f c of i f g o
+    {"gru", "", "GRU", {1, 0, 2}},           // z r h of r z n
+    {"gru_reset_after", "GRU", "GRU", {1, 0, 2}, true},
+};
+
+std::string name_in(const Counterpart& it, ExportFormat format) {
+  return format == ExportFormat::onnx ? it.onnx : it.pytorch;
+}
+
+/// The counterpart of a model's cell. InputError, naming the setting, for what the format does not have.
+const Counterpart& checked_counterpart(const Recipe& recipe, ExportFormat format, const std::string& run) {
+  const LanguageModelOptions& model = recipe.language_model().model;
+  std::vector<std::string> cells;
+  const Counterpart* found = nullptr;
+  for (const Counterpart& it : counterparts) {
+    if (name_in(it, format).empty()) continue;
+    cells.push_back(it.cell);
+    if (it.cell == model.cell) found = &it;
+  }
+  const char* const other =
+      model.cell == "gru" && format == ExportFormat::pytorch ? "; --format onnx has one" : "";
+  check_input(found, "{}: the cell {} cannot be exported to {}, which has a layer for {}{}", run, model.cell,
+              name_of(format), fmt::join(cells, ", "), other);
+  const auto refuse_if = [&](bool refused, const char* setting) {
+    check_input(!refused, "{}: {} cannot be exported", run, setting);
+  };
+  const auto& ratios = model.major_ratio;
+  refuse_if(std::any_of(ratios.begin(), ratios.end(), [](double it) { return it != 1; }),
+            "model.major_ratio: a minor cell");
+  refuse_if(model.experts > 1, "model.experts: a mixture of softmaxes");
+  refuse_if(model.output == OutputKind::adaptive, "model.output: an adaptive softmax");
+  refuse_if(model.trained_initial_states, "model.trained_initial_states: an initial state other than zeros");
+  refuse_if(model.regularization.zoneout > 0 || model.regularization.zoneout_memory > 0,
+            "model.zoneout, which averages states in evaluations, too,");
+  refuse_if(recipe.language_model().data.tokenization.unit == Unit::pieces,
+            "data.unit = \"pieces\": its division of words");
+  return *found;
+}
+
+/// What model.py must know.
+nlohmann::ordered_json config_of(const LanguageModel& model, const Tokenization& tokenization,
+                                 const Counterpart& cell) {
+  const LanguageModelOptions& it = model.options();
+  const char* const activation = it.output_activation == OutputActivation::tanh ? "Tanh" : "Identity";
+  return {{"unit", name_of(tokenization.unit)},
+          {"strip_lines", tokenization.strip_lines},
+          {"model",
+           {{"vocabulary", model.vocabulary_size()},
+            {"embedding", it.embedding},
+            {"cell", cell.pytorch.empty() ? cell.onnx : cell.pytorch},
+            {"hidden", it.hidden},
+            {"output_layers", it.output_layers},
+            {"output_activation", activation},
+            {"tied", it.tied}}}};
+}
+
+/// A folder that is filled, and emptied or removed again if that fails.
+class NewFolder {
+ public:
+  /// InputErrors of check_new_run_folder(); Error if it cannot be made.
+  explicit NewFolder(std::filesystem::path path) : path_(std::move(path)) {
+    check_new_run_folder(path_);
+    std::error_code error;
+    is_new_ = std::filesystem::create_directories(path_, error);
+    check(!error, "cannot make the folder {}: {}", path_.string(), error.message());
+  }
+  ~NewFolder() {
+    if (is_kept_) return;
+    std::error_code ignored;
+    if (is_new_) {
+      std::filesystem::remove_all(path_, ignored);
+      return;
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(path_, ignored))
+      std::filesystem::remove(entry.path(), ignored);
+  }
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  void keep() { is_kept_ = true; }
+
+ private:
+  std::filesystem::path path_;
+  bool is_new_ = false, is_kept_ = false;
+};
+
+/// Makes the folder, whole or not at all. Returns 0. InputError for a model with parts that the format does
+/// not have.
+int export_run(const ExportOptions& options) {
+  const OpenRun run = open_run(options.run);
+  const Counterpart& cell = checked_counterpart(run.config.recipe, options.format, options.run);
+  NewFolder folder(options.out);
+  const std::filesystem::path& out = folder.path();
+  const ExportFolder files{out};
+  const bool is_onnx = options.format == ExportFormat::onnx;
+  const Tokenization& tokenization = run.config.recipe.task->tokenization();
+  if (is_onnx)  // first, because a file of the format may be too small for it
+    write_onnx(out / "model.onnx", *run.model, cell);
+  else
+    save_model(files.model(), *run.model);
+  if (!is_onnx) {
+    Recipe recipe = run.config.recipe;
+    write_atomically(files.recipe(), write_toml(keys_of(recipe)));
+  }
+  write_atomically(files.vocabulary(), run.vocabulary.to_text());
+  write_atomically(out / "config.json", config_of(*run.model, tokenization, cell).dump(2) + "\n");
+  write_atomically(out / "model.py", is_onnx ? rondo_exported_onnx : rondo_exported_pytorch);
+  write_atomically(out / "use.py", rondo_exported_use);
+  folder.keep();
+  fmt::print("{0}: {1} parameters, {2} symbols; to use it: python3 {0}/use.py\n", out.string(),
+             run.model->parameter_count(), run.model->vocabulary_size());
+  return 0;
+}
+
+}  // namespace
+
+Command add_export(CommandLine& line) {
+  const auto options = std::make_shared<ExportOptions>();
+  CLI::App& app = add_command(
+      line, "export", "write a language model for PyTorch or ONNX",
+      "lm export runs/char-lstm-1 --format onnx --out exported",
+      "The folder has the weights, vocab.txt, config.json, model.py, which loads the model, and use.py, "
+      "which "
+      "prints what lm score prints, and samples: python3 FOLDER/use.py score < LINES. For PyTorch the "
+      "weights "
+      "are in safetensors, under the names of its modules, and recipe.toml has the settings of the run, so "
+      "that lm import FOLDER makes a run again. The graph of ONNX reads ids [T, B] and the states, and gives "
+      "the log-probabilities [T, B, V] of what follows, and the next states.");
+  app.add_option("run", options->run, "the run folder")->type_name("RUN");
+  add_choice<ExportFormat>(app, "--format", options->format, "pytorch or onnx")
+      ->default_str(name_of(options->format));
+  add_text(app, "--out", options->out, "FOLDER", "the folder to make");
+  return {&app, [options, &app] {
+            check_run_given(app, options->run, "runs/char-lstm-1 --format onnx --out exported");
+            check_input(!options->out.empty(), "export: no folder given; as in: {}",
+                        command_with({"export", options->run, "--out", "exported"}));
+            return export_run(*options);
+          }};
+}
+
+// --- Import ---
+
+namespace {
+
+struct ImportOptions {
+  std::string weights;            // safetensors; or a folder of `lm export`, which has recipe and vocabulary
+  std::string recipe;             // a name or a file
+  std::vector<Setting> settings;  // of the recipe
+  std::string vocabulary;         // as vocab.txt: a symbol a line, in the order of the rows
+  std::string map;                // rules for names; empty: none
+  std::string data;               // the text that the run records; empty: none
+  std::string out;                // the run folder; empty: runs/RECIPE-N
+  std::string command;            // what was typed, for config.toml
+};
+
+NameMap map_of(const std::string& file) {
+  constexpr std::uint64_t largest = 1 << 20;
+  return file.empty() ? NameMap() : NameMap::from_text(read_regular_file(file, largest), file);
+}
+
+/// InputError unless a row is a symbol.
+void check_rows(const ForeignWeights& weights, const Vocabulary& vocabulary, const std::string& file) {
+  for (const char* name : {"embedding.weight", "decoder.weight"})
+    if (const auto shape = weights.shape_of(name); shape && !shape->empty())
+      check_input(shape->front() == vocabulary.size(),
+                  "{}: {} symbols, and {} has {} rows of {}: each row is a symbol", file, vocabulary.size(),
+                  weights.name(), shape->front(), name);
+}
+
+/// Of a folder that `lm export` made: its files, where no others are given.
+ImportOptions with_files_of_folder(ImportOptions options) {
+  const ExportFolder files{options.weights};
+  if (!std::filesystem::is_directory(files.path)) return options;
+  check_input(std::filesystem::exists(files.model()),
+              "{}: the folder has no {}; the folder of `{} export RUN --format pytorch` has one",
+              options.weights, files.model().filename().string(), this_program());
+  check_input(!file_is_there(RunFolder{files.path}.config()), "{}: it is a run already", options.weights);
+  check_input(!options.recipe.empty() || std::filesystem::exists(files.recipe()),
+              "{}: the folder has no {}; give the recipe, as in --recipe zaremba-small", options.weights,
+              files.recipe().filename().string());
+  options.weights = files.model().string();
+  if (options.recipe.empty()) options.recipe = files.recipe().string();
+  if (options.vocabulary.empty()) options.vocabulary = files.vocabulary().string();
+  return options;
+}
+
+/// InputError unless the options say what to import.
+void check_given(const ImportOptions& options) {
+  check_input(!options.weights.empty(),
+              "import: no weights given; as in: {} import model.safetensors --recipe zaremba-small --vocab "
+              "vocab.txt",
+              this_program());
+  check_input(std::filesystem::exists(options.weights), "import: {}: no such file or folder",
+              options.weights);
+  const bool is_export = std::filesystem::is_directory(options.weights);
+  check_input(is_export || !options.recipe.empty(),
+              "import: no recipe given, which says what the weights are of; as in --recipe zaremba-small");
+  check_input(is_export || !options.vocabulary.empty(),
+              "import: no vocabulary given, which says what the rows are of; as in --vocab vocab.txt");
+}
+
+/// Makes a run of a language model, and prints what it has. Returns 0.
+int import_weights(const ImportOptions& given) {
+  const ImportOptions options = with_files_of_folder(given);
+  RunConfig config;
+  auto& [recipe, made_by] = config;
+  recipe = resolve_recipe(options.recipe, options.settings);
+  check_input(recipe.language_modelling(),
+              "{}: a recipe of the task {}, and only language models can be imported", options.recipe,
+              recipe.task_name);
+  const LanguageModellingSettings& settings = recipe.language_model();
+  check_new_run_folder(options.out);
+  const NameMap names = map_of(options.map);
+  const Vocabulary vocabulary = read_vocabulary(options.vocabulary, settings.data.tokenization);
+  const ForeignWeights weights(options.weights, names);
+  check_rows(weights, vocabulary, options.vocabulary);
+  LanguageModel model(model_options(settings), vocabulary.size(), 1, Device::meta);
+  try {
+    weights.check_layout(model);
+  } catch (const NamesDiffer& error) {
+    throw InputError(fmt::format("{}{}", error.what(), options.map.empty() ? "; --map FILE gives it" : ""));
+  }
+  if (!options.data.empty()) {
+    made_by.data = absolute_path(options.data).string();
+    made_by.sha256 = sha256_lines(open_text(settings.data, made_by.data, Pipes::refused).files);
+  }
+  model.allocate(Device::cpu);
+  weights.load(model);
+
+  const VocabularyFiles files = files_of(vocabulary, "vocab.txt");
+  made_by.version = version();
+  made_by.command = options.command;
+  made_by.threads = choose_device({}).threads;
+  made_by.vocabulary = digest_of(files);
+  made_by.imported_from = absolute_path(options.weights).string();
+  made_by.unknown_is_trained = true;  // by the other program, as far as is known
+  const RunFolder run = make_run_folder(options.out, recipe.name);
+  write_config(run, config);
+  for (const auto& [name, content] : files) write_atomically(run.path / name, content);
+  save_model(run.model(), model);
+
+  if (settings.model.cell == "gru")
+    fmt::print(
+        "the cell gru resets the state before the product; PyTorch's nn.GRU, whose weights have the same "
+        "names, resets after it: for those --set model.cell=gru_reset_after\n");
+  fmt::print("{}: {} parameters, {} symbols; the run is {}; to measure it: {} {}\n", recipe.name,
+             model.parameter_count(), vocabulary.size(), run.path.string(),
+             command_with({"eval", run.path.string()}),
+             made_by.data.empty() ? "--text FILE" : "--split test");
+  return 0;
+}
+
+}  // namespace
+
+Command add_import(CommandLine& line) {
+  struct Words {
+    ImportOptions options;
+    std::vector<std::string> sets;
+  };
+  const auto words = std::make_shared<Words>();
+  ImportOptions& options = words->options;
+  CLI::App& app = add_command(
+      line, "import", "make a run of weights that another program has trained",
+      "lm import model.safetensors --recipe zaremba-small --vocab vocab.txt",
+      "The recipe says what the model is, --set KEY=VALUE what differs from it. Names and shapes are those "
+      "of "
+      "PyTorch's modules: lm info --recipe lists them. For other names --map names a file of rules, one a "
+      "line: OLD = NEW, OLD = NEW transposed; OLD = leaves a tensor out, = NEW makes one zero; * in OLD is "
+      "any text, * in NEW the same text. Nothing is guessed: a missing or unexpected tensor is an error.");
+  app.add_option("weights", options.weights,
+                 "a file in the format safetensors, or a folder of lm export --format pytorch")
+      ->type_name("WEIGHTS");
+  add_text(app, "--recipe", options.recipe, "NAME|FILE",
+           "a name from `lm recipes`, or a TOML file (default: the folder's)");
+  add_text(
+      app, "--vocab", options.vocabulary, "FILE",
+      "the symbols in the order of the rows, one per line, as a run's vocab.txt (default: the folder's)");
+  add_text(app, "--map", options.map, "FILE", "rules for names that are not those of the model");
+  add_text(app, "--data", options.data, "DIR|FILE",
+           "the text of the run, for lm eval --split and lm finetune (default: none)");
+  add_text(app, "--out", options.out, "RUN", "the run folder to make (default: runs/RECIPE-N)");
+  add_list(app, "--set", words->sets, "KEY=VALUE", "any setting of the recipe, can be repeated");
+  return {&app, [words, &line] {
+            ImportOptions& given = words->options;
+            check_given(given);
+            given.settings = parse_settings(words->sets);
+            given.command = shell_command(line.words);
+            return import_weights(given);
+          }};
+}
+
+}  // namespace rondo

@@ -1,0 +1,349 @@
+// The setup of a training: lm/commands/training.h.
+#include <algorithm>
+
+#include "cuda/runtime.h"
+#include "data/input_file.h"
+#include "data/text.h"
+#include "lm/commands/training.h"
+#include "lm/program/cli.h"
+#include "lm/program/files.h"
+#include "lm/program/recipe.h"
+#include "lm/program/run.h"
+#include "lm/program/terminal.h"
+#include "lm/report/evaluation_report.h"
+#include "lm/training/checkpoint.h"
+#include "tensor/gemm.h"
+#include "tensor/threads.h"
+
+namespace rondo {
+
+// --- Initialization ---
+
+namespace {
+
+/// InputError unless a training that begins with a run's weights and vocabulary may change this key.
+void check_may_change(const Setting& setting, Recipe& recipe) {
+  const Keys keys = keys_of(recipe);
+  const std::string& key = setting.key;
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == key; });
+  Tokenization tokenization;
+  VocabularyLimits limits;
+  const Keys of_symbols = section("data", joined({keys_of(tokenization), keys_of(limits)}));
+  check_input(
+      std::none_of(of_symbols.begin(), of_symbols.end(), [&](const Key& it) { return it.name == key; }) &&
+          !key.starts_with("recipe.") && !key.starts_with("data.vocabulary"),
+      "{}: cannot change with --init-from; the vocabulary is that of its run", setting.where);
+  check_input(!key.starts_with("model.") || (found != keys.end() && found->training_only),
+              "{}: cannot change with --init-from; the model is that of its run, but for its dropout",
+              setting.where);
+}
+
+}  // namespace
+
+RunConfig initialization_from(const std::string& base, const std::vector<Setting>& settings) {
+  const RunFolder run = open_run_folder(base);
+  RunConfig config = read_config(run);
+  Recipe& recipe = config.recipe;
+  const std::string why = recipe.task->belongs_to_data();
+  check_input(why.empty(), "--init-from {}: a run of the task {}, which cannot begin on other data: {}",
+              run.path.string(), recipe.task_name, why);
+  check_input(file_is_there(run.model()), "--init-from {}: holds no model yet; train it first: {}",
+              run.path.string(), resume_command(run.path));
+  if (recipe.language_modelling()) recipe.language_model().data.files.clear();  // patterns of the base's text
+  for (const Setting& setting : settings) {
+    apply_setting(setting, keys_of(recipe));  // first, as it knows what is no key at all
+    check_may_change(setting, recipe);
+  }
+  let_given_epochs_end(recipe, settings);
+  recipe.published = {};  // figures of the paper's training
+  validate(recipe, base);
+  Provenance made_by;
+  made_by.initialized_from = absolute_path(run.path).string();
+  made_by.unknown_is_trained = config.made_by.unknown_is_trained;
+  config.made_by = made_by;
+  return config;
+}
+
+// --- Its setup ---
+
+namespace {
+
+/// What computes, with the GPU named so: "2 threads", "4 ranks of 1 thread", "cuda", "4 ranks of cuda".
+std::string device_text(Device device, std::int64_t threads, std::int64_t ranks, const std::string& gpu) {
+  const std::string text = device == Device::cpu ? counted_text(threads, "threads") : gpu;
+  return ranks == 1 ? text : fmt::format("{} of {}", counted_text(ranks, "ranks"), text);
+}
+
+/// What the last digits of a run depend on: device, precision, threads and ranks.
+std::string computed_with(const Provenance& it) {
+  return fmt::format("{} in {}", device_text(it.device, it.threads, it.ranks, name_of(it.device)),
+                     name_of(it.precision));
+}
+
+/// Where a resumed training continues.
+std::string place_text(const Trainer& trainer) {
+  const bool by_steps = trainer.steps() > 0;
+  if (!trainer.done())
+    return fmt::format("resumed at step {}{}, epoch {}{}", trainer.step_count(),
+                       by_steps ? fmt::format(" of {}", trainer.steps()) : "", trainer.epoch(),
+                       by_steps ? "" : fmt::format(" of {}", trainer.epochs()));
+  if (!by_steps && trainer.epoch() > trainer.epochs() && trainer.objective().epoch_fraction() > 0)
+    return fmt::format("stopped at step {}, beyond epoch {}; --epochs N trains on", trainer.step_count(),
+                       trainer.epochs());
+  if (!trainer.ended_by().empty()) return fmt::format("finished already, at step {}", trainer.step_count());
+  return by_steps
+             ? fmt::format("finished already: {0} of {0} steps; --steps N trains on", trainer.steps())
+             : fmt::format("finished already: {0} of {0} epochs; --epochs N trains on", trainer.epochs());
+}
+
+}  // namespace
+
+Setup::Setup(const TrainOptions& options, bool locks) : resumes(options.resume) {
+  if (options.resume) {
+    run = open_run_folder(options.out);
+    if (locks) lock.emplace(run.path);
+    config = read_config(run);
+    check_input(config.made_by.imported_from.empty() || has_base(),
+                "{}: imported, so there is no training to resume; to train it further: {}", run.path.string(),
+                command_with({"finetune", run.path.string(), "--data", "DIR"}));
+    for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
+    let_given_epochs_end(config.recipe, options.settings);
+    if (options.data.empty()) check_text_is_there(config.made_by);
+    return;
+  }
+  if (!options.base.empty())
+    config = finetuning_of(options.base, options.settings);
+  else if (!options.init_from.empty())
+    config = initialization_from(options.init_from, options.settings);
+  else
+    config.recipe = resolve_recipe(options.recipe, options.settings);
+  check_new_run_folder(options.out);
+}
+
+Compute compute_of(const TrainOptions& options, const Setup& setup) {
+  if (!setup.resumes)
+    return choose_device({options.device.value_or(Device::cpu), options.precision, options.threads});
+  const Provenance& before = setup.config.made_by;
+  const Device device = options.device.value_or(before.device);
+  std::optional<Precision> precision = options.precision;
+  const bool cpu_cannot = device == Device::cpu && before.precision == Precision::tf32;
+  if (!precision && !cpu_cannot) precision = before.precision;
+  return choose_device({device, precision, options.threads.value_or(static_cast<int>(before.threads))});
+}
+
+bool Setup::place_data(const std::string& given, bool here_by_default) {
+  const bool is_given = !knows_text() || !given.empty();
+  if (!is_given) return false;
+  check_input(given != "-",
+              "--data -: a training reads its text more than once, and standard input cannot be "
+              "read again; give a file or a folder");
+  names_data_ = !given.empty();
+  // Absolute, so that a later command finds it from any folder.
+  const bool is_named = !given.empty() || here_by_default;
+  config.made_by.data = is_named ? absolute_path(given.empty() ? "." : given).string() : given;
+  return true;
+}
+
+void Setup::check_same_data(const std::vector<std::string>& sha256_lines) const {
+  if (!knows_text() || is_same_data(config.made_by.sha256, sha256_lines)) return;
+  const std::string& data = config.made_by.data;
+  throw InputError(fmt::format(
+      "{}; to train its model on another text: {} train --init-from RUN --data NEW",
+      names_data_
+          ? not_the_text(data)
+          : fmt::format("{}: the text has changed since this run was made; continuing would mix two texts",
+                        name_of_text(data)),
+      this_program()));
+}
+
+namespace {
+
+bool has_vocabularies(const RunFolder& run, const Recipe& recipe) {
+  const std::vector<std::filesystem::path> files = vocabulary_paths(run, recipe);
+  return std::all_of(files.begin(), files.end(), file_is_there);
+}
+
+/// The run that has them: another run or, of a resumed one, itself. None if they are made from the text.
+/// InputError if they are missing.
+std::optional<RunFolder> run_with_vocabularies(const Setup& setup) {
+  const Recipe& recipe = setup.config.recipe;
+  if (!setup.keeps_vocabulary() && !(setup.knows_text() && recipe.task->keeps_vocabulary()))
+    return std::nullopt;
+  // A run that was killed before it wrote them has those that it was to begin with.
+  for (const RunFolder& run : {setup.known_run(), setup.base()})
+    if (!run.path.empty() && has_vocabularies(run, recipe)) return run;
+  check_input(!setup.keeps_vocabulary(), "{}: its vocabulary is missing: restore it",
+              setup.known_run().path.string());
+  return std::nullopt;
+}
+
+/// InputError unless the vocabularies are those of the resumed or finetuned run.
+void check_known_vocabulary(const Setup& setup, const VocabularyFiles& vocabularies) {
+  if (!setup.knows_text()) return;
+  const RunFolder known = setup.known_run();
+  check_vocabularies(known, setup.config.made_by, vocabularies);
+  VocabularyFiles found;
+  for (const auto& [name, content] : vocabularies) {
+    const std::filesystem::path file = known.path / name;
+    found.emplace_back(name, file_is_there(file) ? read_vocabulary_file(file) : content);
+  }
+  check_vocabularies(known, setup.config.made_by, found);
+}
+
+/// Records the digests of files that settings name beside the data. InputError if they are not those of the
+/// resumed run.
+void record_named_files(Setup& setup) {
+  const bool is_trained = setup.has_base() || (setup.resumes && file_is_there(setup.run.state()));
+  for (const NamedFile& it : setup.task().named_files()) {
+    if (it.path->empty() || it.key.empty() || (it.begins && is_trained)) continue;
+    std::string& recorded = setup.config.made_by.digest_of_named(it.key);
+    check_input(file_is_there(*it.path), "{}: this file, which the recipe names, is not there: restore it",
+                printable(*it.path));
+    const std::string sha256 = sha256_hex(InputFile(*it.path));
+    check_input(!setup.resumes || recorded.empty() || sha256 == recorded,
+                "{}: has changed since this run was made: restore it", printable(*it.path));
+    recorded = sha256;
+  }
+}
+
+}  // namespace
+
+void read_data(const TrainOptions& options, Setup& setup) {
+  Task& task = setup.task();
+  const bool is_given = setup.place_data(options.data, task.reads_current_folder());
+  try {
+    task.open({.path = setup.config.made_by.data,
+               .pipes = is_given ? Pipes::accepted : Pipes::refused,
+               .progress = options.quiet ? ReadingProgress() : reading_progress(stdout)});
+  } catch (const NotUtf8& error) {
+    const bool has_unit = setup.knows_text() || setup.keeps_vocabulary();  // of another run
+    throw InputError(fmt::format("{}{}", error.what(), has_unit ? "" : ", or --set data.unit=bytes"));
+  }
+  setup.check_same_data(sha256_lines(task.files()));
+  if (const std::optional<RunFolder> run = run_with_vocabularies(setup))
+    read_vocabularies(*run, read_config(*run), task);
+  else
+    task.make_vocabularies();
+  record_named_files(setup);
+  task.prepare();
+  check_known_vocabulary(setup, task.vocabularies());
+}
+
+void check_known_files(const Setup& setup, const Module& layout) {
+  const auto left = [&](const std::filesystem::path& file) { return setup.resumes && file_is_there(file); };
+  const RunFolder& run = setup.run;
+  if (left(run.state())) check_state_layout(run.state(), layout);
+  if (left(run.model())) check_model(run.model(), layout);
+  if (setup.has_base() && !left(run.state()) && !left(run.model()))
+    check_model_layout(setup.base().model(), layout);
+}
+
+int64_t load_begin(TaskTraining& training, const Setup& setup) {
+  const RunFolder& run = setup.run;
+  const auto left = [&](const std::filesystem::path& file) {  // by the resumed run
+    return setup.resumes && file_is_there(file);
+  };
+  Trainer& trainer = *training.trainer;
+  int64_t log_position = 0;
+  if (left(run.state())) {
+    log_position = trainer.load(run.state());
+    check_input(!trainer.has_best() || left(run.model()),
+                "{}: missing, though this run has a best model: restore it, or start a new run with another "
+                "--out",
+                run.model().string());
+    LineFile::check_goes_on(run.log(), log_position, is_json_object);
+  } else {
+    // A run that was killed before its first state starts again: it has no log and no model, except that one
+    // with a base has the base's.
+    std::error_code ignored;
+    const auto logged = std::filesystem::file_size(run.log(), ignored);
+    const bool has_begun =
+        (left(run.log()) && !ignored && logged > 0) || (left(run.model()) && !setup.has_base());
+    check_input(!has_begun,
+                "{}: missing, so this run cannot be resumed: restore it, or start a new run with another "
+                "--out",
+                run.state().string());
+    if (setup.has_base())
+      load_model(left(run.model()) ? run.model() : setup.base().model(), *training.model);
+    else
+      training.notes = training.task.set_initial_values(*training.model);
+  }
+  if (trainer.step_count() == 0) training.task.check_gradients(*training.model);
+  return log_position;
+}
+
+namespace {
+
+/// Whether the vocabulary is not made from the training text, which may lack symbols of it and have others.
+bool has_foreign_vocabulary(const Setup& setup) {
+  const LanguageModellingTask* task = setup.config.recipe.language_modelling();
+  return setup.keeps_vocabulary() || (task && !task->settings.data.vocabulary_file.empty());
+}
+
+}  // namespace
+
+void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute) {
+  auto& [recipe, made_by] = setup.config;
+  if (!setup.resumes) {
+    made_by.version = version();
+    made_by.command = options.command;
+    made_by.sha256 = sha256_lines(setup.task().files());
+    const std::vector<UnknownShare> shares = setup.task().unknown_shares();
+    made_by.unknown_is_trained |=
+        has_foreign_vocabulary(setup) && !shares.empty() && shares.front().unknowns > 0;
+    setup.run = make_run_folder(options.out, setup.finetunes() ? recipe.name + "-finetuned" : recipe.name);
+    setup.lock.emplace(setup.run.path);
+  }
+  made_by.device = compute.device;
+  made_by.precision = compute.precision;
+  made_by.threads = compute.threads;
+  made_by.ranks = compute.ranks;
+  const VocabularyFiles vocabularies = setup.task().vocabularies();
+  made_by.vocabulary = digest_of(vocabularies);
+  write_config(setup.run, setup.config);
+  for (const auto& [name, content] : vocabularies) write_atomically(setup.run.path / name, content);
+}
+
+void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
+                   const TaskTraining& training, Terminal& terminal) {
+  const auto& [recipe, made_by] = setup.config;
+  const Task& task = training.task;
+  for (const std::string& note : task.notes()) terminal.line(note);
+  for (const std::string& note : training.notes) terminal.line(note);
+  for (const UnknownShare& share : task.unknown_shares()) {
+    const std::string warning = warning_of_unknowns(share);
+    if (!warning.empty())
+      warn(terminal, warning);
+    else if (has_foreign_vocabulary(setup))
+      terminal.line(share_text(share));
+  }
+  if (const LanguageModellingTask* it = recipe.language_modelling())
+    if (const std::string warning = warning_of_same_texts(it->texts()); !warning.empty())
+      warn(terminal, warning);
+  const bool on_gpu = compute.device == Device::cuda;
+  const std::string where = device_text(compute.device, compute.threads, compute.ranks,
+                                        on_gpu ? cuda::description() : std::string());
+  terminal.line(fmt::format("{}: {} parameters, {}, {}, {}{}; the run is {}", recipe.name,
+                            training.model->parameter_count(), task.size_text(), where,
+                            name_of(compute.precision),
+                            on_gpu ? "" : " by " + kernels_text(compute.precision), setup.run.path.string()));
+  if (compute.device == Device::cpu && compute.threads > processors())
+    terminal.line(fmt::format("{} on {}: more threads than processors gain nothing",
+                              counted_text(compute.threads, "threads"),
+                              counted_text(processors(), "processors")));
+  if (setup.resumes) terminal.line(place_text(*training.trainer));
+  const std::string then = computed_with(before), now = computed_with(made_by);
+  if (setup.resumes && then != now)
+    terminal.line(fmt::format("this run was computed with {} and continues with {}: {} may differ", then, now,
+                              before.precision == made_by.precision ? "the last digits" : "digits"));
+  if (const std::string& from = made_by.initialized_from; !from.empty() && !setup.finetunes())
+    terminal.line(fmt::format(
+        "it began with the weights and the vocabulary of {}{}", printable(from),
+        recipe.trainer.steps > 0
+            ? fmt::format(", and ends after {} (train.steps)", counted_text(recipe.trainer.steps, "steps"))
+            : ""));
+  if (recipe.trainer.averaging == Averaging::always && training.trainer->step_count() == 0)
+    terminal.line("the average of the weights after each step, from the first on, is evaluated and kept");
+}
+
+}  // namespace rondo

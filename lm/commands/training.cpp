@@ -1,0 +1,483 @@
+// A training. The loop is run_training(); before it prepare(), after it measure_best(). Terminal, log and
+// page: lm/program/terminal.h, lm/program/log.h, lm/report/page.h.
+#include "lm/commands/training.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <numeric>
+#include <span>
+
+#include "cuda/all_reduce.h"
+#include "data/input_file.h"
+#include "data/kneser_ney.h"
+#include "data/ngram.h"
+#include "data/text.h"
+#include "lm/decoding/sampling.h"
+#include "lm/program/cli.h"
+#include "lm/program/compute.h"
+#include "lm/program/log.h"
+#include "lm/program/recipe.h"
+#include "lm/program/settings.h"
+#include "lm/program/terminal.h"
+#include "lm/report/evaluation_report.h"
+#include "lm/report/page.h"
+#include "lm/report/sentences.h"
+#include "lm/tasks/skip_thought.h"
+#include "lm/training/checkpoint.h"
+#include "lm/training/memory.h"
+#include "tensor/available_memory.h"
+
+namespace rondo {
+
+namespace {
+
+/// The model's `nats` on the validation text beside those of n-gram models, which are scored on the same
+/// symbols: all except the first.
+std::string beside_ngrams(double nats, LanguageModellingTask& task) {
+  constexpr int order = 5;
+  const Vocabulary& vocabulary = task.vocabulary();
+  const std::span<const int32_t> train = task.encoded(Split::train).ids,
+                                 valid = task.encoded(Split::valid).ids;
+  const NgramEntropy ngram = ngram_entropy(train, valid, vocabulary.size());
+  const auto line_end = vocabulary.line_end_id();
+  const NgramModel kneser_ney_model = kneser_ney(train, vocabulary.size(), line_end, order).model;
+  const std::vector<double> log_p = log_probabilities(kneser_ney_model, valid, line_end);
+  const double sum = std::accumulate(log_p.begin() + 1, log_p.end(), 0.0);
+  const auto bits = [](double it) { return it / std::numbers::ln2; };
+  return fmt::format(
+      "on valid: model {:.3f}, Kneser-Ney of order {} {:.3f}, bigram {:.3f}, unigram {:.3f} bits per symbol",
+      bits(nats), order, bits(-sum / static_cast<double>(log_p.size() - 1)), bits(ngram.bigram),
+      bits(ngram.unigram));
+}
+
+/// What observes a training.
+struct Reports {
+  Terminal& terminal;
+  TrainingLog& log;
+  const StopSignals& signals;
+  TrainingPage& page;
+  Observers observers{{&terminal, &log}};
+
+  /// Shows the progress of `what`, and throws Stopped after a signal.
+  std::function<void(int64_t)> progress_of(const std::string& what, int64_t items) {
+    return [this, show = terminal.progress_of(what, static_cast<size_t>(items))](int64_t done) {
+      signals.throw_if_received();
+      show(done);
+    };
+  }
+  ProgressOf progress() {
+    return [this](const std::string& what, int64_t items) { return progress_of(what, items); };
+  }
+};
+
+void report_metrics(const TaskTraining& training, Reports& reports) {
+  reports.observers.updated(*training.trainer, training.trainer->metrics());
+}
+
+Scores evaluate_valid(const TaskTraining& training, Reports& reports) {
+  return training.objective->evaluate(
+      reports.progress_of("evaluating valid", training.task.validation_size()));
+}
+
+/// A warning if a language model costs more than equal probabilities, which says why that may be; else empty.
+std::string warning_of_scores(const Recipe& recipe, const Scores& scores, const RunFolder& run) {
+  const LanguageModellingTask* task = recipe.language_modelling();
+  if (!task) return "";
+  const double nats = scores.at("nats");
+  const int64_t size = task->vocabulary().size();
+  return warning_of_cost(nats, size,
+                         reason_of_cost(nats, size, task->validation_reading(),
+                                        command_with({"eval", run.path.string(), "--split", "valid"})));
+}
+
+/// Reports an evaluation on the validation text, and what is wrong if it is worse than knowing nothing.
+void report_validation(const TaskTraining& training, Reports& reports, const Setup& setup,
+                       const Scores& scores, bool best) {
+  reports.observers.validated(*training.trainer, scores, best);
+  const std::string warning = warning_of_scores(setup.config.recipe, scores, setup.run);
+  if (!warning.empty()) warn(reports.terminal, warning);
+}
+
+/// Evaluates the weights, or their average once averaging has started, and saves them if they are the best so
+/// far. If a signal ends it, the training is unchanged.
+void evaluate_and_save_best(const TaskTraining& training, Reports& reports, const Setup& setup) {
+  Trainer& trainer = *training.trainer;
+  const bool averaged = trainer.averages();
+  const auto evaluated = trainer.evaluated_weights();
+  const Scores scores = evaluate_valid(training, reports);
+  const bool best = trainer.validated(scores);
+  if (best) save_model(setup.run.model(), *training.model);
+  report_validation(training, reports, setup, scores, best);
+  if (trainer.averages() && !averaged)
+    reports.terminal.line(
+        "validation no longer falls: from now on the average of the weights is evaluated and kept");
+}
+
+/// A training that ends before its first evaluation leaves a model to use, too: the weights as they are.
+/// Returns whether it is that model.
+bool save_unevaluated(const TaskTraining& training, const RunFolder& run) {
+  Trainer& trainer = *training.trainer;
+  if (trainer.has_best() || trainer.step_count() == 0) return false;
+  const auto evaluated = trainer.evaluated_weights();
+  save_model(run.model(), *training.model);
+  return true;
+}
+
+/// At the end of its time, after the state is saved: evaluates the weights as they are and keeps them if they
+/// are the best. A resumed run makes the same updates as if it had not been stopped; its evaluations then
+/// compare with the best of the saved state, not with this one.
+void evaluate_at_time_limit(const TaskTraining& training, Reports& reports, const Setup& setup) {
+  Trainer& trainer = *training.trainer;
+  if (trainer.is_validated() || trainer.step_count() == 0) return;
+  const auto evaluated = trainer.evaluated_weights();
+  const Scores scores = evaluate_valid(training, reports);
+  const bool best = trainer.would_be_best(scores);
+  if (best) save_model(setup.run.model(), *training.model);
+  report_validation(training, reports, setup, scores, best);
+}
+
+/// Evaluates the trained model that a training begins with: the result must be better.
+void evaluate_base(const TaskTraining& training, Reports& reports) {
+  const Scores scores = evaluate_valid(training, reports);
+  training.trainer->set_baseline(scores);
+  reports.observers.began_with(scores);
+}
+
+/// Completes the best model of a finished training, measures it on each text, and records what it found.
+/// Returns the scores on the validation text. A signal that ends it leaves nothing half done.
+Scores measure_best(const TaskTraining& training, Reports& reports, const Setup& setup,
+                    const Compute& compute) {
+  const RunFolder& run = setup.run;
+  load_model(run.model(), *training.model);
+  const std::string completed = training.task.complete(*training.objective, reports.progress());
+  if (!completed.empty()) {
+    save_model(run.model(), *training.model);
+    reports.terminal.line(completed);
+  }
+  std::optional<Scores> first;
+  for (const std::string& split : training.task.measured_splits())
+    for (const Scores& scores : training.task.final_scores(*training.model, split, reports.progress())) {
+      reports.observers.measured(split, scores);
+      append_evaluation(run, {{"split", split}}, scores, training.task, *training.model, compute,
+                        setup.config.made_by.sha256);
+      if (!scores.warning.empty()) warn(reports.terminal, scores.warning);
+      if (!first) first = scores;
+    }
+  return first.value();
+}
+
+/// The training loop. After a signal it saves and throws Stopped. Returns whether the training is at its end,
+/// not only its `max_minutes`.
+bool run_training(const TaskTraining& training, Reports& reports, const Setup& setup,
+                  const std::optional<double>& max_minutes) {
+  Trainer& trainer = *training.trainer;
+  const RunOptions& options = setup.config.recipe.run;
+  const RunFolder& run = setup.run;
+  const auto begin = Clock::now();
+  auto saved = begin;
+  const auto save = [&] {
+    report_metrics(training, reports);
+    trainer.save(run.state(), reports.log.sync());
+    saved = Clock::now();
+    reports.page.update();
+  };
+  const auto evaluate = [&] {
+    report_metrics(training, reports);
+    evaluate_and_save_best(training, reports, setup);
+  };
+  const auto probe = [&](int64_t epochs) {
+    if (options.probe_every == 0 || epochs % options.probe_every != 0) return;
+    const auto evaluated = trainer.evaluated_weights();
+    const ProbeOptions how = training.task.probe_options();
+    reports.log.probed(
+        trainer, epochs,
+        training.task.probe(*training.model, "train", how, reports.progress_of("probing", how.sequences)));
+  };
+  const auto measure_sentences = [&] {
+    const auto* task = dynamic_cast<const SkipThoughtTask*>(&training.task);
+    if (!task || training.sentence_sets.empty() ||
+        trainer.step_count() % task->settings.train.sentences_every != 0)
+      return;
+    const auto evaluated = trainer.evaluated_weights();
+    auto& model = dynamic_cast<SkipThought&>(*training.model);
+    for (const SentenceSet& set : training.sentence_sets)
+      reports.log.measured_meanwhile(trainer,
+                                     json_of(rondo::measure_sentences(model, task->vocabulary(), set)));
+  };
+  // Checked before each step, so that an evaluation ended by a signal is made first when the run is resumed.
+  const auto evaluation_is_due = [&] {
+    const int64_t every = options.eval_every, step = trainer.step_count();
+    return every > 0 && step > 0 && step % every == 0 && !trainer.is_validated();
+  };
+  const auto save_is_due = [&] {
+    return options.save_every > 0 && seconds_since(saved) > 60 * options.save_every;
+  };
+  const int64_t first_step = trainer.step_count();
+  const auto time_is_up = [&] {  // after one step at least
+    return max_minutes && trainer.step_count() > first_step && seconds_since(begin) >= 60 * *max_minutes;
+  };
+  if (max_minutes) reports.terminal.ends_after(60 * *max_minutes);
+  try {
+    if (trainer.step_count() == 0) probe(0);
+    for (; !trainer.done() && !time_is_up(); reports.signals.throw_if_received()) {
+      if (evaluation_is_due()) {
+        evaluate();
+        save();
+      } else if (trainer.next_batch()) {
+        trainer.step();
+        measure_sentences();
+        if (reports.observers.is_due(trainer)) report_metrics(training, reports);
+        if (save_is_due() && !evaluation_is_due()) save();
+      } else {
+        if (!trainer.is_validated()) evaluate();
+        probe(trainer.epoch());
+        trainer.begin_next_epoch();
+        save();
+      }
+    }
+    if (trainer.done()) {
+      if (!trainer.is_validated()) {  // train.steps end within an epoch
+        evaluate();
+        save();
+      }
+      return true;
+    }
+    save();
+    evaluate_at_time_limit(training, reports, setup);
+    return false;
+  } catch (const Stopped&) {
+    save();
+    throw;
+  }
+}
+
+/// All that a training needs before it writes a file.
+struct PreparedTraining {
+  Setup setup;
+  Provenance before = setup.config.made_by;
+  Compute compute;
+  std::optional<TaskTraining> training;
+  int64_t log_position = 0;
+
+  PreparedTraining(const TrainOptions& options, bool leads)
+      : setup(options, leads), compute(compute_of(options, setup)) {
+    const Recipe& recipe = setup.config.recipe;
+    read_data(options, setup);
+    Task& task = setup.task();
+    check_known_files(setup, *task.make_layout(task.sizes()));
+    const auto seed = static_cast<std::uint64_t>(recipe.trainer.seed);
+    const TrainingMemory memory = measure_training_memory(
+        compute.device, recipe.trainer,
+        [&](Device meta) { return task.make_model(task.sizes(), seed, meta); },
+        [&](Module& model) { return task.make_objective(model, seed); });
+    if (const auto available = available_memory(compute.device))
+      check_training_fits(recipe.name, memory, *available);
+    std::unique_ptr<Module> model = task.make_model(task.sizes(), seed, compute.device);
+    std::unique_ptr<Objective> objective = task.make_objective(*model, seed);
+    auto trainer = std::make_unique<Trainer>(*objective, recipe.trainer);
+    training.emplace(TaskTraining{task, std::move(model), std::move(objective), std::move(trainer)});
+    if (const auto* skip_thought = dynamic_cast<const SkipThoughtTask*>(&task))
+      if (const auto& of_task = skip_thought->settings.train; of_task.sentences_every > 0)
+        training->sentence_sets = read_sentence_sets(of_task.sentence_sets);
+    log_position = load_begin(*training, setup);
+    const Trainer& begun = *training->trainer;
+    check_input(recipe.trainer.steps > 0 || begun.epoch() <= recipe.trainer.epochs + 1,
+                "--epochs {}: this run has trained {} epochs already; give that many or more",
+                recipe.trainer.epochs, begun.epoch() - 1);
+    check_input(recipe.trainer.steps == 0 || begun.step_count() <= recipe.trainer.steps,
+                "--steps {}: this run has trained {} steps already; give that many or more",
+                recipe.trainer.steps, begun.step_count());
+  }
+};
+
+/// Returns a digest of all that ranks must have in common.
+std::string shared_digest(const PreparedTraining& it) {
+  Recipe recipe = it.setup.config.recipe;
+  std::string all = write_toml(keys_of(recipe)) + digest_of(it.setup.task().vocabularies());
+  for (const std::string& digest : digests_of(sha256_lines(it.setup.task().files()))) all += digest;
+  const std::vector<real> weights = it.training->model->values().to_vector();
+  all += sha256_hex({reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(real)});
+  all += fmt::format(" {} {} {}", it.training->trainer->step_count(), name_of(it.compute.device),
+                     name_of(it.compute.precision));
+  return sha256_hex(all);
+}
+
+/// On all ranks, or on none.
+std::unique_ptr<PreparedTraining> prepare(const TrainOptions& options, Ranks* ranks) {
+  std::unique_ptr<PreparedTraining> it;
+  if (!ranks) return std::make_unique<PreparedTraining>(options, true);
+  std::string digest;
+  prepare_together(*ranks, [&] {
+    it = std::make_unique<PreparedTraining>(options, ranks->leads());
+    const std::string why_not = it->compute.device == Device::cuda ? cuda::why_no_all_reduce() : "";
+    check_input(why_not.empty(), "several ranks on GPUs: {}; or use --device cpu", why_not);
+    digest = shared_digest(*it);
+  });
+  check_same_digest(*ranks, digest);
+  it->compute.ranks = ranks->count();
+  prepare_together(*ranks, [&] { it->training->trainer->join(*ranks); });
+  return it;
+}
+
+/// What ranks other than 0 do; they print nothing and write no file.
+int follow(PreparedTraining& prepared) {
+  const StopSignals ignored;  // rank 0 stops the training
+  prepared.training->trainer->follow();
+  return 0;
+}
+
+/// What a command that resumes a training needs besides, as it is no setting of the run.
+std::vector<std::string> words_to_resume(const TrainOptions& options) {
+  std::vector<std::string> words;
+  if (options.max_minutes)
+    words.insert(words.end(), {"--max-minutes", fmt::format("{}", *options.max_minutes)});
+  if (options.quiet) words.emplace_back("--quiet");
+  return words;
+}
+
+/// The error text of a divergence, with advice for the user.
+Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
+  return Error(fmt::format("{}. Training stops{}; {}", error.what(),
+                           file_is_there(run.model()) ? " and the best model stays" : "",
+                           advice_after_divergence(finetunes ? "finetune" : "train")));
+}
+
+/// A warning if the settings choose another optimizer than the recipe's, and leave its learning rate.
+std::string warning_of_rate(const TrainOptions& options, const Recipe& recipe) {
+  const bool sets_rate = std::any_of(options.settings.begin(), options.settings.end(),
+                                     [](const Setting& it) { return it.key == "train.learning_rate"; });
+  if (options.resume || options.recipe.empty() || sets_rate) return "";
+  const OptimizerOptions before = load_recipe(options.recipe).trainer.optimizer,
+                         now = recipe.trainer.optimizer;
+  if (before.kind == now.kind || now.learning_rate.value_or(0) == 0) return "";
+  return fmt::format(
+      "{} has the learning rate of the recipe, {}, which is for {}: set train.learning_rate, as to 0 for its "
+      "own, {}",
+      name_of(now.kind), *now.learning_rate, name_of(before.kind), traits_of(now.kind).learning_rate);
+}
+
+/// Prints the report at the end: baselines, a sample, how to use the model. It is not stored.
+void conclude(const TaskTraining& training, const Scores& valid, const Recipe& recipe, Terminal& terminal,
+              const RunFolder& run) {
+  if (LanguageModellingTask* task = recipe.language_modelling()) {
+    terminal.line(fmt::format("best on valid: {}", figure_text(recipe, valid.at("nats"))));
+    if (recipe.report.ngrams) terminal.line(beside_ngrams(valid.at("nats"), *task));
+    if (recipe.report.sample > 0) {
+      terminal.line(fmt::format("a sample of {} symbols:", recipe.report.sample));
+      Sampler sampler(dynamic_cast<LanguageModel&>(*training.model), task->vocabulary(),
+                      {.seed = static_cast<uint64_t>(recipe.trainer.seed)});
+      for (int64_t i = 0; i < recipe.report.sample; ++i) fmt::print("{}", sampler.next());
+      fmt::print("\n");
+    }
+  }
+  const auto [command, purpose, input] = training.task.usage();
+  terminal.line(fmt::format("the run is {}; {}: {}{}", run.path.string(), purpose,
+                            command_with({command, run.path.string()}), input.empty() ? "" : " " + input));
+}
+
+/// The training, with all that is printed and written of it.
+int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prepared) {
+  auto& [setup, before, compute, prepared_training, log_position] = prepared;
+  TaskTraining& training = *prepared_training;
+  const Recipe& recipe = setup.config.recipe;
+  const Device device = compute.device;
+  Trainer& trainer = *training.trainer;
+  write_setup(options, setup, compute);
+  const RunFolder& run = setup.run;
+  const auto command_to_resume = [&](const std::vector<std::string>& words) {
+    return (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") + resume_command(run.path, words);
+  };
+  const std::string to_resume = command_to_resume(words_to_resume(options));
+  const int64_t first_step = trainer.step_count();
+  const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
+  if (begins_trained) save_model(run.model(), *training.model);
+  Terminal terminal(recipe, options.quiet);
+  const double share = trainer.objective().epoch_fraction();
+  const bool is_within = recipe.run.eval_every == 0 && share > 0 && share < 1;  // what an evaluation sums up
+  if (!trainer.is_validated() || is_within) terminal.resumed_at(trainer.step_count());
+  TrainingLog log(recipe, run, log_position, trainer.step_count(), device);
+  const int64_t log_begin = log.sync();
+  trainer.save(run.state(), log_begin);  // before anything is logged: a killed run can be resumed
+  if (log_begin < log_position)
+    terminal.line(
+        fmt::format("{}: lacks lines that were there when the state was saved; it continues without them",
+                    run.log().string()));
+  say_beginning(setup, before, compute, training, terminal);
+  if (const std::string warning = warning_of_rate(options, recipe); !warning.empty()) warn(terminal, warning);
+  TrainingPage page(run);
+  page.update();
+  bool is_at_end = true;        // not only that of its time
+  std::optional<Scores> valid;  // of the best model
+  try {
+    const StopSignals signals;
+    Reports reports{terminal, log, signals, page};
+    try {
+      if (begins_trained) evaluate_base(training, reports);
+      is_at_end = run_training(training, reports, setup, options.max_minutes);
+      if (const std::string why = trainer.ended_by(); !why.empty())
+        terminal.line(fmt::format("{}: the training ends", why));
+      if (file_is_there(run.model())) valid = measure_best(training, reports, setup, compute);
+      signals.throw_if_received();
+      if (!is_at_end) log.stopped(trainer, false);
+    } catch (const Stopped& stopped) {
+      const std::string where =
+          trainer.done() ? "before all was evaluated" : fmt::format("at step {}", trainer.step_count());
+      const bool unevaluated = save_unevaluated(training, run);
+      log.stopped(trainer, unevaluated);
+      log.sync();
+      if (unevaluated)
+        terminal.line(fmt::format("{} has the weights of step {}, which are not evaluated",
+                                  run.model().string(), trainer.step_count()));
+      const std::string stop = fmt::format("stopped {}; to resume: {}", where, to_resume);
+      options.quiet ? fmt::print(stderr, "lm: {}\n", stop) : terminal.line(stop);
+      return stopped.exit_status;
+    }
+  } catch (const Diverged& error) {
+    throw remedy_of(error, run, setup.finetunes());
+  } catch (const InputError&) {
+    throw;  // not a GPU error
+  } catch (const Error& error) {
+    if (device == Device::cpu) throw;
+    throw Error(fmt::format("{}. To resume from the last saved state: {}, here or with --device cpu",
+                            error.what(), to_resume));
+  }
+  log.sync();
+  if (options.quiet) {
+    fmt::print("{}\n", run.path.string());
+    return 0;
+  }
+  const RunFolder base = setup.base();
+  if (setup.has_base() && file_is_there(base.model()) && file_is_there(run.model()) &&
+      sha256_hex(InputFile(base.model())) == sha256_hex(InputFile(run.model())))
+    terminal.line(fmt::format("no evaluation was better than that of {}: the run has its weights, unchanged",
+                              base.path.string()));
+  if (valid) conclude(training, *valid, recipe, terminal, run);
+  if (!is_at_end)
+    terminal.line(fmt::format("ended by --max-minutes {}, at step {}, in epoch {}; to go on: {}",
+                              *options.max_minutes, trainer.step_count(), trainer.epoch(), to_resume));
+  else if (trainer.steps() > 0 && trainer.step_count() == trainer.steps() && first_step < trainer.steps())
+    terminal.line(fmt::format("ended after {} (train.steps), in epoch {}; to go on: {}",
+                              counted_text(trainer.steps(), "steps"), trainer.epoch(),
+                              command_to_resume({"--steps", fmt::format("{}", 2 * trainer.steps())})));
+  return 0;
+}
+
+}  // namespace
+
+int train(const TrainOptions& options) {
+  const std::unique_ptr<Ranks> ranks = meet_ranks();
+  const std::unique_ptr<PreparedTraining> prepared = prepare(options, ranks.get());
+  if (!ranks) return lead(options, nullptr, *prepared);
+  try {
+    if (prepared->compute.device == Device::cuda) ranks->use_gpus();
+    return ranks->leads() ? lead(options, ranks.get(), *prepared) : follow(*prepared);
+  } catch (...) {  // others may wait for this rank's part of a sum: all end at once
+    const Failure failure = current_failure();
+    std::fflush(stdout);
+    fmt::print(stderr, "{}\n", failure.line);
+    abort_ranks(failure.exit_status);
+  }
+}
+
+}  // namespace rondo

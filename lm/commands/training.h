@@ -1,0 +1,126 @@
+// A training: from the options of `lm train` and `lm finetune` to a measured model.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/files.h"
+#include "lm/program/compute.h"
+#include "lm/program/run.h"
+#include "lm/program/settings.h"
+#include "lm/program/terminal.h"
+#include "lm/report/sentences.h"
+#include "lm/training/trainer.h"
+
+namespace rondo {
+
+// --- The training ---
+// `lm train`: from a recipe and a text to a run folder; resuming a run; and `lm finetune`, a training with
+// other settings (finetuning_of()) and given initial weights.
+
+struct TrainOptions {
+  std::string recipe;              // a name or a file; empty only with resume and base
+  std::string base;                // `lm finetune`: a finished run
+  std::vector<Setting> settings;   // in order of precedence: every --set, then the named flags
+  std::string data;                // a folder with train.txt, or one text file; with base, empty: the base's
+  std::string out;                 // the run folder; empty: runs/RECIPE-N or runs/RECIPE-finetuned-N
+  std::optional<int> threads;      // none: threads.h
+  std::optional<Device> device{};  // default: cpu, or that of a run which is resumed
+  std::optional<Precision> precision{};  // default: fp32, or that of a run which is resumed
+  std::string init_from;  // a run with the weights to begin with and the vocabulary; empty: none
+  std::optional<double> max_minutes{};  // none: no limit
+  bool resume = false;
+  bool quiet = false;   // print only the run's folder, at the end
+  std::string command;  // what was typed, for config.toml
+};
+
+/// Trains. Returns 0, or 128 + the signal that stopped it (lm/program/terminal.h), once the state is saved.
+int train(const TrainOptions& options);
+
+// --- Its setup ---
+// The setup of a training: the run's folder and settings, the text, the device, and the files to resume
+// from; with all checks that can be made before memory is allocated and time is spent.
+
+/// A run before its training: where it is, and with which settings.
+struct Setup {
+  RunConfig config;
+  RunFolder run;  // a new run has no path until its folder is made
+  std::optional<FolderLock> lock;
+  bool resumes;
+
+  /// Ranks other than 0 write no file, so that they need no lock.
+  explicit Setup(const TrainOptions& options, bool locks = true);
+  bool finetunes() const { return !config.made_by.finetuned_from.empty(); }
+  /// Whether it begins with the weights of another run, on the same text or on another one.
+  bool has_base() const { return !base().path.empty(); }
+  RunFolder base() const {
+    return {finetunes() ? config.made_by.finetuned_from : config.made_by.initialized_from};
+  }
+  /// Whether its vocabulary is another run's or another program's, not that of its own text.
+  bool keeps_vocabulary() const {
+    return !config.made_by.initialized_from.empty() || !config.made_by.imported_from.empty();
+  }
+  /// Whether the text must be that of the resumed or finetuned run.
+  bool knows_text() const { return resumes || finetunes(); }
+  /// The run whose vocabulary this one must have.
+  RunFolder known_run() const { return resumes ? run : base(); }
+
+  Task& task() const { return *config.recipe.task; }
+
+  /// Records where the data is: at `given`, else where the resumed or finetuned run has recorded it, or in
+  /// the current folder if `here_by_default`. Returns whether the user has named it for this training.
+  bool place_data(const std::string& given, bool here_by_default);
+  /// InputError unless the data has the SHA-256 digests of the resumed or finetuned run.
+  void check_same_data(const std::vector<std::string>& sha256_lines) const;
+
+ private:
+  bool names_data_ = false;  // --data, for this training
+};
+
+/// Where to compute. A resumed run keeps its device, its threads, and on a GPU its precision, so that it ends
+/// with the same bits.
+Compute compute_of(const TrainOptions& options, const Setup& setup);
+
+/// Reads the data of the setup's task: texts, vocabularies, ids. The vocabularies are those of another run
+/// that are kept, or, of a resumed or finetuned run, those that the text alone does not give again; else they
+/// are made from the text. InputError for data that the recipe cannot train on, or if a resumed or finetuned
+/// run had other data.
+void read_data(const TrainOptions& options, Setup& setup);
+
+/// Before memory is allocated for a model: InputError unless the files that a training begins with fit the
+/// model, and the files that its end needs are undamaged.
+void check_known_files(const Setup& setup, const Module& layout);
+
+/// A task with its model, in training.
+struct TaskTraining {
+  Task& task;
+  std::unique_ptr<Module> model;
+  std::unique_ptr<Objective> objective;
+  std::unique_ptr<Trainer> trainer;
+  std::vector<std::string> notes{};          // for the user
+  std::vector<SentenceSet> sentence_sets{};  // on which vectors of sentences are measured while it trains
+};
+
+/// Loads the weights that a training starts or resumes from, or tests a new model (lm/tasks/self_test.h).
+/// Returns the position of the log at that time.
+int64_t load_begin(TaskTraining& training, const Setup& setup);
+
+/// Makes the folder of a new run, and writes its config.toml and vocabularies.
+void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute);
+
+/// Prints what a user should know before the first step; `before` is how a resumed run was computed so far.
+void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
+                   const TaskTraining& training, Terminal& terminal);
+
+// --- Initialization ---
+// The settings of `lm train --init-from RUN`: a new training that begins with the best weights of a run, on
+// another text with that run's vocabulary. On the same text: lm/program/run.h.
+
+/// The settings of a run with the weights and vocabulary of `base`, changed by `settings`. InputError if that
+/// has no model, is of a task whose vocabulary cannot be kept, or if a setting would change the model or what
+/// its symbols are.
+RunConfig initialization_from(const std::string& base, const std::vector<Setting>& settings);
+
+}  // namespace rondo

@@ -1,0 +1,394 @@
+// BLEU, chrF, and error rates.
+#include "lm/evaluation/metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "data/unicode.h"
+#include "tensor/error.h"
+#include "tensor/keys.h"
+
+namespace rondo {
+
+// --- Matches of n-grams ---
+
+NgramCounts ngram_counts(std::u32string_view sentence, int order) {
+  NgramCounts counts;
+  const auto length = static_cast<std::size_t>(order);
+  for (std::size_t end = length; end <= sentence.size(); ++end)
+    ++counts[sentence.substr(end - length, length)];
+  return counts;
+}
+
+std::int64_t total(const NgramCounts& counts) {
+  std::int64_t sum = 0;
+  for (const auto& [ngram, count] : counts) sum += count;
+  return sum;
+}
+
+std::int64_t matches(const NgramCounts& hypothesis, const NgramCounts& reference) {
+  std::int64_t sum = 0;
+  for (const auto& [ngram, count] : hypothesis) {
+    const auto found = reference.find(ngram);
+    if (found != reference.end()) sum += std::min(count, found->second);
+  }
+  return sum;
+}
+
+std::u32string WordNumbers::of(const std::vector<std::u32string>& words) {
+  std::u32string result;
+  for (const std::u32string& word : words)
+    result += numbers_.try_emplace(word, static_cast<char32_t>(numbers_.size())).first->second;
+  return result;
+}
+
+// --- BLEU ---
+
+namespace {
+
+void replace_all(std::u32string& text, std::u32string_view what, std::u32string_view with) {
+  for (std::size_t at = text.find(what); at != std::u32string::npos; at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
+}
+
+bool is_digit(char32_t c) { return U'0' <= c && c <= U'9'; }
+bool is_point(char32_t c) { return c == U'.' || c == U','; }
+bool is_dash(char32_t c) { return c == U'-'; }
+/// ASCII punctuation, except apostrophe, comma, dash and full stop.
+bool is_symbol(char32_t c) {
+  const auto between = [c](char32_t first, char32_t last) { return first <= c && c <= last; };
+  return between(U'!', U'&') || between(U'(', U'+') || c == U'/' || between(U':', U'@') ||
+         between(U'[', U'`') || between(U'{', U'~');
+}
+
+/// Puts a space between neighbours `first` and `second`, one `before` them and one `after` them; from left to
+/// right, and what has been a second is not a first.
+template <class First, class Second>
+std::u32string separate(std::u32string_view text, First first, Second second, std::u32string_view before,
+                        std::u32string_view after) {
+  std::u32string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (at + 1 == text.size() || !first(text[at]) || !second(text[at + 1])) {
+      result += text[at];
+      continue;
+    }
+    result += before;
+    result += text[at];
+    result += U' ';
+    result += text[++at];
+    result += after;
+  }
+  return result;
+}
+
+/// The steps of mteval-v13a.pl: symbols; full stops and commas, except between digits; the dash after a
+/// digit.
+std::vector<std::u32string> words_of_13a(std::u32string_view sentence) {
+  std::u32string text(sentence);
+  replace_all(text, U"<skipped>", U"");
+  replace_all(text, U"&quot;", U"\"");
+  replace_all(text, U"&amp;", U"&");
+  replace_all(text, U"&lt;", U"<");
+  replace_all(text, U"&gt;", U">");
+
+  std::u32string spaced = U" ";
+  for (const char32_t c : text) {
+    if (is_symbol(c)) spaced += U' ';
+    spaced += c;
+    if (is_symbol(c)) spaced += U' ';
+  }
+  spaced += U' ';
+  const auto no_digit = [](char32_t c) { return !is_digit(c); };
+  spaced = separate(spaced, no_digit, is_point, U"", U" ");
+  spaced = separate(spaced, is_point, no_digit, U" ", U"");
+  spaced = separate(spaced, is_digit, is_dash, U"", U" ");
+  return split_at_white_space(spaced);
+}
+
+double smoothing_value(const BleuOptions& options) {
+  return options.smoothing_value.value_or(options.smoothing == BleuSmoothing::floor ? 0.1 : 1);
+}
+
+}  // namespace
+
+std::vector<std::u32string> bleu_words(std::string_view sentence, const BleuOptions& options) {
+  std::u32string text = code_points(sentence, "a sentence");
+  if (options.lower_case) text = lower_case(text);
+  if (options.tokenization == BleuTokenization::mteval_13a) return words_of_13a(text);
+  if (options.tokenization == BleuTokenization::none) return split_at_white_space(text);
+  std::vector<std::u32string> words;
+  for (const char32_t c : text)
+    if (!is_white_space(c)) words.emplace_back(1, c);
+  return words;
+}
+
+BleuStatistics& BleuStatistics::operator+=(const BleuStatistics& other) {
+  for (std::size_t n = 0; n < bleu_orders; ++n) {
+    matches[n] += other.matches[n];
+    totals[n] += other.totals[n];
+  }
+  hypothesis_length += other.hypothesis_length;
+  reference_length += other.reference_length;
+  return *this;
+}
+
+BleuStatistics bleu_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
+                               const BleuOptions& options) {
+  check_input(!references.empty(), "BLEU: a sentence without a reference");
+  WordNumbers numbers;
+  const std::u32string translation = numbers.of(bleu_words(hypothesis, options));
+  std::vector<std::u32string> expected;
+  for (const std::string_view reference : references)
+    expected.push_back(numbers.of(bleu_words(reference, options)));
+
+  BleuStatistics result;
+  result.hypothesis_length = std::ssize(translation);
+  const auto distance_and_length = [&](const std::u32string& reference) {
+    return std::pair(std::abs(std::ssize(reference) - std::ssize(translation)), std::ssize(reference));
+  };
+  auto nearest = distance_and_length(expected.front());
+  for (const std::u32string& reference : expected)
+    nearest = std::min(nearest, distance_and_length(reference));
+  result.reference_length = nearest.second;
+
+  for (std::size_t n = 0; n < bleu_orders; ++n) {
+    NgramCounts most;  // of all references
+    for (const std::u32string& reference : expected)
+      for (const auto& [ngram, count] : ngram_counts(reference, static_cast<int>(n) + 1))
+        most[ngram] = std::max(most[ngram], count);
+    const NgramCounts counts = ngram_counts(translation, static_cast<int>(n) + 1);
+    result.matches[n] = matches(counts, most);
+    result.totals[n] = total(counts);
+  }
+  return result;
+}
+
+Bleu bleu(const BleuStatistics& statistics, const BleuOptions& options) {
+  Bleu result;
+  const auto c = static_cast<double>(statistics.hypothesis_length);
+  const auto r = static_cast<double>(statistics.reference_length);
+  if (c < r) result.brevity_penalty = c > 0 ? std::exp(1 - r / c) : 0;
+  const auto& counts = statistics.matches;
+  if (std::all_of(counts.begin(), counts.end(), [](std::int64_t count) { return count == 0; })) return result;
+
+  double halved = 1, log_sum = 0;
+  for (std::size_t n = 0; n < bleu_orders; ++n) {
+    const double added = options.smoothing == BleuSmoothing::add && n > 0 ? smoothing_value(options) : 0;
+    double count = static_cast<double>(counts[n]) + added;
+    const double total = static_cast<double>(statistics.totals[n]) + added;
+    if (count == 0 && options.smoothing == BleuSmoothing::exponential) count = halved /= 2;
+    if (count == 0 && options.smoothing == BleuSmoothing::floor) count = smoothing_value(options);
+    // Without n-grams that long, as in a sentence of three words, the precision is undefined, and BLEU is 0.
+    if (total > 0) result.precisions[n] = 100 * count / total;
+    log_sum += std::log(result.precisions[n]);
+  }
+  result.score = result.brevity_penalty * std::exp(log_sum / bleu_orders);
+  return result;
+}
+
+std::string bleu_signature(const BleuOptions& options, std::size_t references, const std::string& version) {
+  const bool has_value = options.smoothing == BleuSmoothing::floor || options.smoothing == BleuSmoothing::add;
+  return fmt::format("nrefs:{}|case:{}|eff:no|tok:{}|smooth:{}{}|version:{}", references,
+                     options.lower_case ? "lc" : "mixed", name_of(options.tokenization),
+                     name_of(options.smoothing),
+                     has_value ? fmt::format("[{:.2f}]", smoothing_value(options)) : "", version);
+}
+
+// --- chrF ---
+
+namespace {
+
+bool is_ascii_punctuation(char32_t c) {
+  const auto between = [c](char32_t first, char32_t last) { return first <= c && c <= last; };
+  return between(U'!', U'/') || between(U':', U'@') || between(U'[', U'`') || between(U'{', U'~');
+}
+
+/// One mark at most is separated from a word: "(so)" gives "(so" and ")", as in Popovic's chrF++.py.
+std::vector<std::u32string> words_and_punctuation(std::u32string_view text) {
+  std::vector<std::u32string> result;
+  for (const std::u32string& word : split_at_white_space(text)) {
+    std::size_t cut = word.size();
+    if (word.size() > 1 && is_ascii_punctuation(word.back()))
+      cut = word.size() - 1;
+    else if (word.size() > 1 && is_ascii_punctuation(word.front()))
+      cut = 1;
+    result.push_back(word.substr(0, cut));
+    if (cut < word.size()) result.push_back(word.substr(cut));
+  }
+  return result;
+}
+
+/// The characters of a sentence without white space, and its words as numbers.
+struct Sentence {
+  std::u32string characters, words;
+
+  NgramCounts ngrams(int index) const {
+    const bool of_words = index >= chrf_characters;
+    return of_words ? ngram_counts(words, index - chrf_characters + 1) : ngram_counts(characters, index + 1);
+  }
+};
+
+Sentence sentence_of(std::string_view utf8, const ChrfOptions& options, WordNumbers& numbers) {
+  std::u32string text = code_points(utf8, "a sentence");
+  if (options.lower_case) text = lower_case(text);
+  Sentence result;
+  for (const char32_t c : text)
+    if (!is_white_space(c)) result.characters += c;
+  if (options.word_order > 0) result.words = numbers.of(words_and_punctuation(text));
+  return result;
+}
+
+}  // namespace
+
+ChrfStatistics& ChrfStatistics::operator+=(const ChrfStatistics& other) {
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    orders[i].hypothesis += other.orders[i].hypothesis;
+    orders[i].reference += other.orders[i].reference;
+    orders[i].matches += other.orders[i].matches;
+  }
+  return *this;
+}
+
+ChrfStatistics chrf_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
+                               const ChrfOptions& options) {
+  check_input(!references.empty(), "chrF: a sentence without a reference");
+  check_input(options.word_order >= 0 && options.word_order <= chrf_words,
+              "chrF: an order of words of {}: expected 0 to {}", options.word_order, chrf_words);
+  WordNumbers numbers;
+  const Sentence translation = sentence_of(hypothesis, options, numbers);
+  const int orders = chrf_characters + options.word_order;
+  std::vector<NgramCounts> translated;
+  for (int i = 0; i < orders; ++i) translated.push_back(translation.ngrams(i));
+
+  ChrfStatistics best;
+  double best_score = -1;  // the first of equally good ones
+  for (const std::string_view reference : references) {
+    const Sentence expected = sentence_of(reference, options, numbers);
+    ChrfStatistics statistics;
+    for (int i = 0; i < orders; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const NgramCounts counts = expected.ngrams(i);
+      // n-grams longer than the reference cannot match, and are not held against the translation.
+      statistics.orders[at] = {counts.empty() ? 0 : total(translated[at]), total(counts),
+                               matches(translated[at], counts)};
+    }
+    const double score = chrf(statistics);
+    if (score <= best_score) continue;
+    best_score = score;
+    best = statistics;
+  }
+  return best;
+}
+
+double chrf(const ChrfStatistics& statistics) {
+  double precision = 0, recall = 0;
+  int orders = 0;
+  for (const ChrfStatistics::Counts& counts : statistics.orders) {
+    if (counts.hypothesis == 0 || counts.reference == 0) continue;
+    precision += static_cast<double>(counts.matches) / static_cast<double>(counts.hypothesis);
+    recall += static_cast<double>(counts.matches) / static_cast<double>(counts.reference);
+    ++orders;
+  }
+  if (precision + recall == 0) return 0;
+  precision /= orders;
+  recall /= orders;
+  constexpr double factor = chrf_beta * chrf_beta;
+  return 100 * ((1 + factor) * precision * recall / (factor * precision + recall));
+}
+
+std::string chrf_name(const ChrfOptions& options) {
+  return fmt::format("chrF{}{}", chrf_beta, std::string(static_cast<std::size_t>(options.word_order), '+'));
+}
+
+std::string chrf_signature(const ChrfOptions& options, std::size_t references, const std::string& version) {
+  return fmt::format("nrefs:{}|case:{}|eff:yes|nc:{}|nw:{}|space:no|version:{}", references,
+                     options.lower_case ? "lc" : "mixed", chrf_characters, options.word_order, version);
+}
+
+// --- Error rate ---
+
+namespace {
+
+/// Fewer edits first; of as many, those with more substitutions.
+bool better(const EditCounts& a, const EditCounts& b) {
+  return a.edits() != b.edits() ? a.edits() < b.edits() : a.substitutions > b.substitutions;
+}
+
+std::u32string without_white_space_at_ends(std::u32string text) {
+  while (!text.empty() && is_white_space(text.back())) text.pop_back();
+  size_t begin = 0;
+  while (begin < text.size() && is_white_space(text[begin])) ++begin;
+  return text.substr(begin);
+}
+
+}  // namespace
+
+double EditCounts::rate() const {
+  check_input(reference > 0, "the reference transcripts are empty: there is nothing to count errors of");
+  return static_cast<double>(edits()) / static_cast<double>(reference);
+}
+
+EditCounts& EditCounts::operator+=(const EditCounts& other) {
+  substitutions += other.substitutions;
+  insertions += other.insertions;
+  deletions += other.deletions;
+  reference += other.reference;
+  return *this;
+}
+
+EditCounts edit_counts(std::span<const int32_t> reference, std::span<const int32_t> hypothesis) {
+  // row[j]: the first symbols of the reference against the first j of the hypothesis.
+  std::vector<EditCounts> row(hypothesis.size() + 1);
+  for (size_t j = 0; j < row.size(); ++j) row[j].insertions = static_cast<int64_t>(j);
+  for (const int32_t symbol : reference) {
+    EditCounts diagonal = row[0];
+    ++row[0].deletions;
+    for (size_t j = 1; j < row.size(); ++j) {
+      EditCounts best = diagonal, inserted = row[j - 1], deleted = row[j];
+      best.substitutions += symbol != hypothesis[j - 1];
+      ++inserted.insertions;
+      ++deleted.deletions;
+      if (better(inserted, best)) best = inserted;
+      if (better(deleted, best)) best = deleted;
+      diagonal = std::exchange(row[j], best);
+    }
+  }
+  row.back().reference = std::ssize(reference);
+  return row.back();
+}
+
+EditCounts word_edits(std::string_view reference, std::string_view hypothesis) {
+  std::unordered_map<std::u32string, int32_t> numbers;
+  const auto ids = [&](std::string_view text, const char* name) {
+    std::vector<int32_t> ids_of_words;
+    for (std::u32string& word : split_at_white_space(code_points(text, name)))
+      ids_of_words.push_back(
+          numbers.try_emplace(std::move(word), static_cast<int32_t>(numbers.size())).first->second);
+    return ids_of_words;
+  };
+  const std::vector<int32_t> expected = ids(reference, "the reference");
+  return edit_counts(expected, ids(hypothesis, "the hypothesis"));
+}
+
+EditCounts character_edits(std::string_view reference, std::string_view hypothesis) {
+  const auto ids = [](std::string_view text, const char* name) {
+    const std::u32string characters = without_white_space_at_ends(code_points(text, name));
+    return std::vector<int32_t>(characters.begin(), characters.end());
+  };
+  const std::vector<int32_t> expected = ids(reference, "the reference");
+  return edit_counts(expected, ids(hypothesis, "the hypothesis"));
+}
+
+std::string error_rate_text(const EditCounts& counts, std::string_view symbols) {
+  return fmt::format("{:.2f} % ({} substitutions, {} insertions, {} deletions of {} {})", 100 * counts.rate(),
+                     counts.substitutions, counts.insertions, counts.deletions, counts.reference, symbols);
+}
+
+}  // namespace rondo

@@ -1,0 +1,187 @@
+// Metrics of texts: BLEU, chrF, and error rates of words and characters. They know no model.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace rondo {
+
+// --- Matches of n-grams ---
+// What BLEU and chrF count: the n-grams of a sentence, of words or of characters. For language models of
+// n-grams see data/ngram_model.h.
+
+/// Each n-gram and how often it occurs.
+using NgramCounts = std::unordered_map<std::u32string_view, std::int64_t>;
+
+/// The n-grams of `order` symbols: code points, or words as numbers. The result is a view of `sentence`,
+/// which must outlive it; empty if the sentence is shorter.
+NgramCounts ngram_counts(std::u32string_view sentence, int order);
+
+std::int64_t total(const NgramCounts& counts);
+
+/// The n-grams that occur in both, each as often as in the one in which it is rarer.
+std::int64_t matches(const NgramCounts& hypothesis, const NgramCounts& reference);
+
+/// Gives the same number to the same word in all sentences that are compared.
+class WordNumbers {
+ public:
+  std::u32string of(const std::vector<std::u32string>& words);
+
+ private:
+  std::unordered_map<std::u32string, char32_t> numbers_;
+};
+
+// --- BLEU ---
+// BLEU (Papineni et al. 2002), as sacreBLEU 2.6 computes it (Post 2018): how many n-grams of translations
+// are in reference translations. Text is UTF-8, a sentence is one line. , the same for characters;
+// lm/commands/bleu.cpp, which uses both.
+
+/// What a word is.
+enum class BleuTokenization {
+  mteval_13a,  // words and punctuation, as in WMT's mteval-v13a.pl; for text that is not tokenized
+  none,        // what lies between white space; for text that is tokenized
+  characters   // each character but white space
+};
+/// As in signatures.
+inline std::vector<std::string> names_of(BleuTokenization) { return {"13a", "none", "char"}; }
+
+/// What stands in place of a count of zero (Chen & Cherry 2014).
+enum class BleuSmoothing {
+  exponential,  // of the orders without a match: 1/2, 1/4, ... (their method 3)
+  none,         // nothing: BLEU is 0 if an order has no match
+  floor,        // smoothing_value in place of 0 (method 1)
+  add           // smoothing_value is added to all counts and totals above order 1 (method 2)
+};
+/// As in signatures.
+inline std::vector<std::string> names_of(BleuSmoothing) { return {"exp", "none", "floor", "add-k"}; }
+
+/// The defaults are sacreBLEU's.
+struct BleuOptions {
+  BleuTokenization tokenization = BleuTokenization::mteval_13a;
+  bool lower_case = false;  // as far as lower_case() in data/unicode.h goes
+  BleuSmoothing smoothing = BleuSmoothing::exponential;
+  std::optional<double> smoothing_value{};  // default: 0.1 for floor, 1 for add
+};
+
+/// The words of a sentence. InputError if it is not UTF-8.
+std::vector<std::u32string> bleu_words(std::string_view sentence, const BleuOptions& options);
+
+constexpr std::size_t bleu_orders = 4;  // n-grams of one to four words
+
+/// The counts of a sentence. Those of a corpus are the sum.
+struct BleuStatistics {
+  std::array<std::int64_t, bleu_orders> matches{};  // n-grams of the hypothesis that a reference has
+  std::array<std::int64_t, bleu_orders> totals{};   // n-grams of the hypothesis
+  std::int64_t hypothesis_length = 0;               // in words
+  std::int64_t reference_length = 0;                // of the reference that is nearest in length
+
+  BleuStatistics& operator+=(const BleuStatistics& other);
+  bool operator==(const BleuStatistics&) const = default;
+};
+
+/// An n-gram matches as often as in the reference that has it most often. Of two references whose lengths are
+/// equally near, the shorter one counts. InputError if there is no reference, or a text is not UTF-8.
+BleuStatistics bleu_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
+                               const BleuOptions& options);
+
+/// In per cent, 0 to 100; only the brevity penalty is 0 to 1.
+struct Bleu {
+  double score = 0;                              // 0 if no word matches
+  std::array<double, bleu_orders> precisions{};  // smoothed; 0 if no word matches
+  double brevity_penalty = 1;
+};
+
+/// The geometric mean of the precisions times the brevity penalty, exp(1 - r/c) for hypotheses of c words
+/// that are shorter than the r words of the references. For a corpus, not the mean over sentences.
+Bleu bleu(const BleuStatistics& statistics, const BleuOptions& options);
+
+/// How the figure was computed, in sacreBLEU's form:
+/// "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:V". `version` names the program that computed it,
+/// without ':' and '|'.
+std::string bleu_signature(const BleuOptions& options, std::size_t references, const std::string& version);
+
+// --- chrF ---
+// chrF (Popovic 2015) and chrF++ (Popovic 2017), as sacreBLEU 2.6 computes them: an F-score of the
+// character n-grams, and for chrF++ of the word n-grams, that translations and references share. Text is
+// UTF-8, a sentence is one line.
+
+constexpr int chrf_characters = 6;  // n-grams of one to six characters, without white space
+constexpr int chrf_words = 2;       // and of at most two words
+constexpr int chrf_beta = 2;        // recall counts beta times as much as precision
+
+/// The defaults are sacreBLEU's: chrF2.
+struct ChrfOptions {
+  int word_order = 0;       // the longest n-grams of words, 0 to 2 words; 2: chrF++
+  bool lower_case = false;  // as far as lower_case() in data/unicode.h goes
+};
+
+/// The counts of a sentence, by order: first those of characters, then those of words. Those of a corpus are
+/// the sum.
+struct ChrfStatistics {
+  struct Counts {
+    std::int64_t hypothesis = 0, reference = 0, matches = 0;
+    bool operator==(const Counts&) const = default;
+  };
+  std::array<Counts, chrf_characters + chrf_words> orders{};
+
+  ChrfStatistics& operator+=(const ChrfStatistics& other);
+  bool operator==(const ChrfStatistics&) const = default;
+};
+
+/// Of several references the one with the highest chrF counts. Punctuation at the end of a word, or else at
+/// its beginning, is a word of its own. InputError if there is no reference, a text is not UTF-8, or the
+/// order of words is not 0 to 2.
+ChrfStatistics chrf_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
+                               const ChrfOptions& options);
+
+/// 0 to 100: the F-score of the mean precision and the mean recall over the orders that both sides have.
+double chrf(const ChrfStatistics& statistics);
+
+/// "chrF2", with a '+' for each order of words: "chrF2++".
+std::string chrf_name(const ChrfOptions& options);
+
+/// How the figure was computed, in sacreBLEU's form:
+/// "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:V". `version` names the program that computed it,
+/// without ':' and '|'.
+std::string chrf_signature(const ChrfOptions& options, std::size_t references, const std::string& version);
+
+// --- Error rate ---
+// Error rates of transcripts: the fewest substitutions, insertions and deletions that make a reference into
+// a hypothesis (Levenshtein 1966), as a share of the reference's length. Over a corpus both are summed
+// before they are divided. WER is that of words, CER that of characters, as the Python package jiwer
+// computes them. Text is UTF-8; nothing is normalised but white space. Used by evaluations of speech
+// recognition.
+
+/// The edits of a transcript. Those of a corpus are the sum.
+struct EditCounts {
+  int64_t substitutions = 0, insertions = 0, deletions = 0;
+  int64_t reference = 0;  // symbols of the reference: words or characters
+
+  int64_t edits() const { return substitutions + insertions + deletions; }
+  /// edits() / reference: 0 for the same text; above 1 if much is inserted. InputError for references without
+  /// symbols.
+  double rate() const;
+  EditCounts& operator+=(const EditCounts& other);
+  bool operator==(const EditCounts&) const = default;
+};
+
+/// Of the ways with the fewest edits one with the most substitutions. Time: the product of the lengths.
+EditCounts edit_counts(std::span<const int32_t> reference, std::span<const int32_t> hypothesis);
+
+/// Of words, which lie between white space (WER; jiwer: between spaces).
+EditCounts word_edits(std::string_view reference, std::string_view hypothesis);
+/// Of code points, spaces included, but for white space at both ends (CER). InputError, as for words, for
+/// text that is not UTF-8.
+EditCounts character_edits(std::string_view reference, std::string_view hypothesis);
+
+/// "4.52 % (31 substitutions, 5 insertions, 12 deletions of 1062 words)".
+std::string error_rate_text(const EditCounts& counts, std::string_view symbols);
+
+}  // namespace rondo

@@ -1,0 +1,236 @@
+// Lines of standard input or a file. POSIX calls: streams of the standard library do not tell what they have
+// buffered, and so not whether a line can be read without waiting.
+#include "lm/program/files.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <limits>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "data/file_kind.h"
+#include "data/files.h"
+#include "data/input_file.h"
+#include "lm/program/run.h"
+#include "tensor/check_system.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+// --- Paths ---
+
+namespace fs = std::filesystem;
+
+fs::path absolute_path(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
+
+std::string last_name(const fs::path& path) {
+  return (absolute_path(path) / "").parent_path().filename().string();
+}
+
+std::string file_to_read(const std::string& given) { return given == "-" ? "/dev/stdin" : given; }
+
+// --- Files to write ---
+
+namespace fs = std::filesystem;
+
+fs::path file_to_write(const std::string& option, const std::string& name, Pipes pipes,
+                       const std::vector<std::string>& read) {
+  if (name.empty()) return {};
+  const auto check_name = [&](bool ok, const std::string& why) {
+    check_input(ok, "{} {}: {}; give another file", option, name, why);
+  };
+  std::error_code error;
+  const fs::file_status status = fs::status(name, error);
+  check_name(status.type() != fs::file_type::none, error.message());
+  const bool exists = fs::exists(status);
+  if (pipes == Pipes::accepted && fs::is_other(status)) return name;
+  check_name(!exists || fs::is_regular_file(status),
+             pipes == Pipes::accepted ? "a folder, not a file" : "a folder, a pipe or a device, not a file");
+  const fs::path file = fs::weakly_canonical(fs::absolute(name), error), folder = file.parent_path();
+  check_name(!error, error.message());
+  check_name(exists || !fs::is_symlink(fs::symlink_status(file, error)),
+             "a link to a file that does not exist");
+  check_name(fs::is_directory(folder, error), "there is no folder " + folder.string());
+  check_name(!is_file_of_run(file), "is a file of the run " + folder.string());
+  const bool in_place = exists && pipes == Pipes::accepted;
+  check_name(access((in_place ? file : folder).c_str(), W_OK) == 0, "cannot be written");
+  for (const std::string& it : read)
+    check_name(it.empty() || !exists || !fs::equivalent(file, it, error), "is read by this command");
+  return file;
+}
+
+void check_folder_to_write(const std::string& option, const std::string& folder) {
+  std::error_code error;
+  fs::path there = absolute_path(folder);  // the part of it that exists
+  while (fs::symlink_status(there, error).type() == fs::file_type::not_found) there = there.parent_path();
+  check_input(fs::is_directory(there, error), "{} {}: {} is not a folder; give another one", option, folder,
+              there.string());
+  check_input(access(there.c_str(), W_OK) == 0, "{} {}: {} cannot be written to; give another folder", option,
+              folder, there.string());
+}
+
+void write_files(const std::string& option, const std::string& folder,
+                 const std::vector<std::pair<std::string, std::string>>& files) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  check(!error, "{} {}: cannot make the folder: {}", option, folder, error.message());
+  for (const auto& [name, content] : files)
+    write_atomically(file_to_write(option, folder + "/" + name), content);
+}
+
+// --- Lines of JSON ---
+
+bool is_json_object(std::string_view line) { return line.starts_with('{') && nlohmann::json::accept(line); }
+
+// nlohmann::json is a map; ordered_json would search all keys for each access.
+void read_json_lines(const std::filesystem::path& path, const std::string& writer,
+                     const std::function<bool(const nlohmann::json&)>& use) {
+  if (!file_is_there(path)) return;
+  std::int64_t number = 0;
+  read_lines(path, [&](std::string_view line, bool ended) {
+    if (!ended && !is_json_object(line)) return;
+    ++number;
+    std::string why;
+    try {
+      // Copying JSON is recursive, and deep nesting would overflow the stack. Our lines are not deep.
+      constexpr int deepest = 6;
+      const auto check_depth = [](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
+        check_input(depth <= deepest, "nested too deeply");
+        return true;
+      };
+      if (use(nlohmann::json::parse(line, check_depth))) return;
+    } catch (const nlohmann::json::exception&) {  // not JSON, or without what belongs there
+    } catch (const InputError& reason) {
+      why = fmt::format(" ({})", reason.what());
+    }
+    throw InputError(
+        fmt::format("{}:{}: not a line that {}{}; remove it", path.string(), number, writer, why));
+  });
+}
+
+std::string time_text() { return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", fmt::gmtime(std::time(nullptr))); }
+
+std::int64_t integer_at(const nlohmann::json& entry, const std::string& key) {
+  const nlohmann::json& value = entry.at(key);
+  const bool fits = value.is_number_unsigned()
+                        ? value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max()
+                        : value.is_number_integer();
+  check_input(fits, "{} must be a whole number below 2^63", key);
+  return value.get<std::int64_t>();
+}
+
+double figure_at(const nlohmann::json& entry, const std::string& key) {
+  const nlohmann::json& value = entry.at(key);
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+
+std::optional<double> optional_figure_at(const nlohmann::json& entry, const std::string& key) {
+  return entry.contains(key) ? std::optional(figure_at(entry, key)) : std::nullopt;
+}
+
+// --- Lines of input ---
+
+InputLines::InputLines(std::function<void()> while_waiting, std::string advice)
+    : file_(STDIN_FILENO),
+      name_("standard input"),
+      while_waiting_(std::move(while_waiting)),
+      advice_(std::move(advice)) {}
+
+InputLines::InputLines(const std::filesystem::path& path, std::string advice)
+    : name_(printable(path.string())), advice_(std::move(advice)) {
+  if (is_packed(path)) {
+    unpacked_ = std::make_unique<UnpackedFile>(path);
+  } else {
+    file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    check_system<InputError>(file_ >= 0, "{}: cannot be opened", path.native());
+  }
+}
+
+InputLines::~InputLines() {
+  if (file_ != STDIN_FILENO && file_ >= 0) close(file_);
+}
+
+bool InputLines::next(std::string& line) {
+  while (!has_line() && !ended_)
+    // Not for ever: a signal that comes just before the waiting does not end it.
+    if (!receive(100) && while_waiting_) while_waiting_();
+  if (begin_ == buffer_.size()) return false;
+  line.assign(buffer_, begin_, searched_ - begin_);
+  begin_ = searched_ = std::min(searched_ + 1, buffer_.size());
+  ++number_;
+  return true;
+}
+
+bool InputLines::is_there() {
+  while (!has_line() && !ended_)
+    if (!receive(0)) return false;
+  return true;
+}
+
+void InputLines::check_kind(std::string_view line) const {
+  const std::string kind = number_ == 1 ? kind_of_file(line) : "";
+  check_input(kind.empty(), "{}: looks like {}", name_, kind);
+}
+
+std::string InputLines::name() const { return fmt::format("{}, line {}", name_, number_); }
+
+/// Takes what has come; false if nothing has come in time.
+bool InputLines::receive(int milliseconds) {
+  const auto take = [&](std::string_view part) {
+    ended_ = part.empty();
+    buffer_.erase(0, begin_);
+    searched_ -= begin_;
+    begin_ = 0;
+    buffer_ += part;
+    return true;
+  };
+  if (unpacked_) return take(unpacked_->read());
+  pollfd state{file_, POLLIN, 0};
+  const int ready = poll(&state, 1, milliseconds);
+  check_system<InputError>(ready >= 0 || errno == EINTR, "{}: cannot be waited for", name_);
+  if (ready != 1) return false;
+  std::array<char, 1 << 16> part;
+  const ssize_t count = read(file_, part.data(), part.size());
+  if (count < 0 && errno == EINTR) return false;
+  check_system<InputError>(count >= 0, "{}: cannot be read", name_);
+  return take({part.data(), static_cast<std::size_t>(count)});
+}
+
+/// Whether a newline has come; then it is at searched_.
+bool InputLines::has_line() {
+  searched_ = std::min(buffer_.find('\n', searched_), buffer_.size());
+  check_input(searched_ - begin_ <= longest_input_line, "{}, line {}: longer than {} bytes; {}", name_,
+              number_ + 1, longest_input_line, advice_);
+  return searched_ < buffer_.size();
+}
+
+void answer_lines(Task& task, Module& model,
+                  const std::function<void(const std::vector<LineAnswer>&)>& print) {
+  InputLines lines;
+  answer_lines(
+      lines,
+      [](const std::string& text, const std::string& name) {
+        return InputLine{text, name};
+      },
+      [&](const std::vector<InputLine>& some) {
+        std::vector<LineAnswer> answers;
+        try {
+          answers = task.answer(model, some);
+        } catch (const InputError&) {  // of one of the lines
+          for (const InputLine& line : some) print(task.answer(model, {line}));
+          throw;
+        }
+        print(answers);
+      });
+}
+
+}  // namespace rondo

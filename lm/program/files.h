@@ -1,0 +1,164 @@
+// Files and lines as `lm` reads and writes them: paths, files to write, lines of JSON, lines of standard
+// input.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "data/corpus.h"
+#include "data/unpacked_file.h"
+#include "lm/tasks/task.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+// --- Paths ---
+// Paths as they are recorded and shown.
+
+/// The same file from any folder: absolute, without `.` and `..`. Links are not followed, nothing is looked
+/// up.
+std::filesystem::path absolute_path(const std::filesystem::path& path);
+
+/// The name of a file or a folder, however it is given: "ptb" of "data/ptb/" and, in the folder ptb, of ".".
+std::string last_name(const std::filesystem::path& path);
+
+/// The file that a command reads where `given` names one: "-" is standard input.
+std::string file_to_read(const std::string& given);
+
+// --- Files to write ---
+// The files that options name for output: `lm embed --output`, `lm table --plot` and the like. They are
+// checked before the work begins, so that nothing is computed in vain.
+
+/// The file that `option` names, absolute and with links resolved; empty if `name` is. Creates nothing.
+/// `read` are files that the command reads. With Pipes::accepted the file is to be written in place, and a
+/// pipe or a device is returned as it was named; else it is to be replaced (write_atomically(),
+/// data/files.h). InputError, naming the option, for what is not a file or cannot be written, for a folder
+/// that does not exist, for a file of a run, and for one of `read`.
+std::filesystem::path file_to_write(const std::string& option, const std::string& name,
+                                    Pipes pipes = Pipes::refused, const std::vector<std::string>& read = {});
+
+/// InputError, naming the option, unless `folder` is one that can be written to, or can be made. Creates
+/// nothing.
+void check_folder_to_write(const std::string& option, const std::string& folder);
+
+/// Writes files of these names and contents into a folder, which is made if need be. InputErrors of
+/// file_to_write(); Error if it cannot be made.
+void write_files(const std::string& option, const std::string& folder,
+                 const std::vector<std::pair<std::string, std::string>>& files);
+
+// --- Lines of JSON ---
+// Files with one JSON object per line: log.jsonl and evaluations.jsonl.
+
+/// Whether a line is complete: one JSON object.
+bool is_json_object(std::string_view line);
+
+/// Calls `use` with each line; never if the file does not exist. An incomplete last line, which a killed
+/// process may leave, is not read. `use` returns whether the object is a line of this file. If it returns
+/// false, finds something missing or throws InputError, or a line is not JSON: InputError "FILE:LINE: not a
+/// line that WRITER", with the reason of an InputError. InputErrors of read_lines().
+void read_json_lines(const std::filesystem::path& path, const std::string& writer,
+                     const std::function<bool(const nlohmann::json&)>& use);
+
+/// Now, in UTC, as ISO 8601: "2026-11-26T02:48:07Z".
+std::string time_text();
+
+/// An integer. InputError for other numbers and for integers beyond 64 bits, which a conversion would accept.
+std::int64_t integer_at(const nlohmann::json& entry, const std::string& key);
+/// A figure; NaN where it is null, which is how JSON has figures that are not finite. Other types throw.
+double figure_at(const nlohmann::json& entry, const std::string& key);
+/// The same of a figure that not every task has.
+std::optional<double> optional_figure_at(const nlohmann::json& entry, const std::string& key);
+
+// --- Lines of input ---
+// Lines of standard input or of a file, for commands that answer each of them: `lm score`, `lm translate`,
+// `lm classify`.
+
+/// In bytes: a whole line is held in memory.
+constexpr std::size_t longest_input_line = 4 << 20;
+
+/// Standard input, which comes from a file at once and from a person line by line. Nothing else may read it.
+class InputLines {
+ public:
+  /// `while_waiting` is called several times a second as long as no line comes; it may throw. `advice` ends
+  /// the error text for a line that is too long.
+  explicit InputLines(std::function<void()> while_waiting = {}, std::string advice = "split it");
+  /// The lines of a file, packed or not, or a pipe, by its path. InputError if it cannot be opened.
+  InputLines(const std::filesystem::path& path, std::string advice);
+  ~InputLines();
+  InputLines(const InputLines&) = delete;
+  InputLines& operator=(const InputLines&) = delete;
+
+  /// The next line, without its newline; false at the end. InputError if it cannot be read (standard input is
+  /// closed, or a folder) or is too long.
+  bool next(std::string& line);
+  /// Whether next() would not wait: a whole line has come, or the end. The same InputErrors.
+  bool is_there();
+
+  /// InputError if `line`, the first one, begins like a file of another kind, such as a packed one.
+  void check_kind(std::string_view line) const;
+
+  /// "standard input, line 3", of the line that next() gave.
+  std::string name() const;
+  /// Of that line, from 1; 0 before the first.
+  std::int64_t number() const { return number_; }
+
+ private:
+  bool receive(int milliseconds);
+  bool has_line();
+
+  int file_ = -1;                           // -1: a packed file
+  std::unique_ptr<UnpackedFile> unpacked_;  // that one
+  std::string name_;
+  std::function<void()> while_waiting_;
+  std::string advice_;
+  std::string buffer_;
+  std::size_t begin_ = 0;     // of the next line
+  std::size_t searched_ = 0;  // no newline from begin_ to here
+  bool ended_ = false;
+  std::int64_t number_ = 0;  // of the last line, from 1
+};
+
+/// Makes an item of each line by `read(line, name)`, and passes the items to `answer` in batches, each as
+/// soon as `is_full(items)` holds. What precedes a line that is refused is answered before the InputError. A
+/// packed file is refused.
+template <class Read, class Answer, class IsFull>
+void answer_lines(InputLines& lines, Read read, Answer answer, IsFull is_full) {
+  std::vector<decltype(read(std::string(), std::string()))> items;
+  const auto answer_items = [&] {
+    if (!items.empty()) answer(std::exchange(items, {}));
+  };
+  try {
+    for (std::string line; lines.next(line);) {
+      lines.check_kind(line);
+      items.push_back(read(line, lines.name()));
+      if (is_full(items)) answer_items();
+    }
+  } catch (const InputError&) {
+    answer_items();
+    throw;
+  }
+  answer_items();
+}
+/// The same in batches of as many lines as have come, up to 1024.
+template <class Read, class Answer>
+void answer_lines(InputLines& lines, Read read, Answer answer) {
+  constexpr std::size_t at_once = 1024;
+  answer_lines(lines, read, answer,
+               [&](const auto& items) { return items.size() == at_once || !lines.is_there(); });
+}
+
+/// Answers standard input by the task of a run: `print` gets the answers to some lines, as soon as these have
+/// come. InputError for a line that cannot be read; those before it are answered.
+void answer_lines(Task& task, Module& model,
+                  const std::function<void(const std::vector<LineAnswer>&)>& print);
+
+}  // namespace rondo

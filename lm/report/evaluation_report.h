@@ -1,0 +1,59 @@
+// What is printed about measured numbers: scores, the search of adaptive settings, and warnings of numbers
+// that mislead.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+
+#include "data/corpus.h"
+#include "data/vocabulary.h"
+#include "lm/evaluation/adaptive_evaluation.h"
+#include "lm/evaluation/evaluation.h"
+#include "lm/evaluation/scores.h"
+#include "lm/tasks/task.h"
+
+namespace rondo {
+
+// --- Warnings ---
+// Warnings about misleading figures: what a reader of the number alone would not see. Printed by `lm
+// train`, `lm eval`, `lm score`.
+
+/// On stderr; nothing if it is empty.
+void print_warning(const std::string& warning);
+
+/// "3.20 % of the 1234 symbols of TEXT are unknown to the vocabulary, or <unk> in the text".
+std::string share_text(const UnknownShare& it);
+/// A warning if the share of a text that is predicted is large, for then a low perplexity is that of `<unk>`;
+/// or, if `<unk>` is not trained, if the share is large enough to change the figures; else empty.
+std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained = true);
+
+/// Whether a language model costs more than equal probabilities for all symbols of its vocabulary.
+bool is_worse_than_uniform(double nats, std::int64_t vocabulary_size);
+/// A warning if it does, which says why that may be; else empty.
+std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& reason);
+/// The reason for the weights of a training: `evaluate` is the command that evaluates them.
+std::string reason_of_cost(double nats, std::int64_t vocabulary_size, const Reading& reading,
+                           const std::string& evaluate);
+/// What to do after a training has diverged; `section` has its learning rate.
+std::string advice_after_divergence(const std::string& section);
+
+/// A warning if two of the texts are the same, so that a figure is no measure of new text; else empty.
+std::string warning_of_same_texts(const CorpusText& texts);
+
+// --- Evaluation report ---
+// The output of `lm eval`: text or JSON on stdout. The measurement: lm/commands/eval.cpp.
+
+/// Prints scores: what was scored, the metrics, the details, a line each.
+void print_scores(const std::string& text, const Scores& scores);
+/// Before the text is read: what an adaptive evaluation reads of the training text, and its settings.
+void print_statistics(const DynamicOptions& dynamic, std::span<const std::int32_t> training_ids);
+void print_adaptation(const Adaptation& how);
+
+/// A trial of a search, and the result of the search.
+void print_trial(const Trial& trial);
+void print_tuned(const Tuned& tuned, std::int64_t symbols_of_text);
+nlohmann::ordered_json json_of(const Tuned& tuned, std::int64_t budget);
+
+}  // namespace rondo

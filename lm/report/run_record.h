@@ -1,0 +1,112 @@
+// The record of a run: its settings, the course of its training, and what was measured of its best model;
+// from config.toml, log.jsonl and evaluations.jsonl in its folder. `lm table`, the report of a sweep and `lm
+// plot` read nothing else. Groups of runs, and means over them: lm/report/run_groups.h.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lm/program/log.h"
+#include "lm/program/probe_report.h"
+#include "lm/program/run.h"
+#include "lm/report/sentences.h"
+
+namespace rondo {
+
+/// What was measured on one text, from the log or from evaluations.jsonl. Only tasks for which
+/// Task::predicts_text() have bits and perplexity.
+struct Measured {
+  ScoreMap scores{};
+  std::int64_t symbols = 0;                // 0: the log does not say
+  std::optional<std::int64_t> unknowns{};  // of the symbols; none: the log does not say
+  std::string read{};                      // how the text was read
+  std::string settings{};                  // those of adaptive methods, as JSON
+  double least_nats = not_known;           // of all measurements of this kind, whatever their settings
+};
+
+/// A kind of measurement. `carried`: the state is carried through the text, although the recipe resets it.
+struct MeasurementKind {
+  std::string name, split;
+  bool dynamic = false, cache = false, carried = false;
+
+  bool is_plain() const { return !dynamic && !cache && !carried; }
+};
+inline const std::vector<MeasurementKind> kinds_of_measurement = {
+    {"test", "test"},
+    {"test carried on", "test", false, false, true},
+    {"test dynamic", "test", true},
+    {"test cache", "test", false, true},
+    {"test dynamic+cache", "test", true, true},
+    {"valid", "valid"},
+    {"valid dynamic", "valid", true},
+    {"valid cache", "valid", false, true},
+    {"valid dynamic+cache", "valid", true, true},
+    {"speakers", "speakers"},
+};
+constexpr std::size_t test_kind = 0, valid_kind = 5;
+
+/// When something was logged. What a log of an older version lacks is estimated from its last evaluation.
+struct LoggedMoment {
+  std::int64_t step = 0;
+  double epochs = not_known, seconds = not_known;  // trained so far; the time of all updates
+};
+
+/// The steps since the line before.
+struct LoggedSteps {
+  LoggedMoment when;
+  double nats = not_known, learning_rate = not_known, gradient_norm = not_known, per_second = not_known;
+};
+
+/// An evaluation on the validation text during the training.
+struct LoggedEvaluation {
+  LoggedMoment when;
+  std::int64_t epoch = 0;
+  ScoreMap scores{};
+  bool best = false;  // so far
+};
+
+/// What is known of a run. A folder of docs/runs, which has no vocabulary and no model, is one, too.
+struct RunRecord {
+  std::string path;
+  RunConfig config;
+  std::int64_t vocabulary_size = 0, types = 0, parameters = 0;
+  bool finished = false;
+  bool has_unevaluated_model = false;  // stopped before the first evaluation: the weights of its last step
+  bool keeps_base = false;             // no evaluation was better than that of the weights it began with
+
+  std::vector<LoggedSteps> steps{};
+  std::vector<LoggedEvaluation> evaluations{};
+  std::vector<ProbeOfEpoch> probes{};
+  std::string scored = "symbols";  // what LoggedSteps::per_second counts
+
+  std::vector<std::optional<Measured>> measured{kinds_of_measurement.size()};  // of the best model
+  std::vector<SentenceSetFigures> sentences{};                                 // of a skip-thought model
+
+  const Recipe& recipe() const { return config.recipe; }
+  /// Returns the last evaluation during the training; if there was none, one of step 0.
+  LoggedEvaluation last_evaluation() const {
+    return evaluations.empty() ? LoggedEvaluation{.when = {0, 0, not_known}} : evaluations.back();
+  }
+  bool is_finetuned() const { return !config.made_by.finetuned_from.empty(); }
+  /// Whether another program has trained it, and nothing since.
+  bool is_imported() const { return !config.made_by.imported_from.empty() && !is_finetuned(); }
+  bool is_of_the_papers_text() const;
+  /// Returns the paper's result for the same kind of model, trained to its end, on the same text, read in the
+  /// same way; 0 if there is none.
+  double published(std::size_t kind) const;
+};
+
+/// Reads a run's settings and its log alone. Throws InputErrors of the folder and of its files.
+RunRecord read_log(const std::string& path);
+/// Reads a run's folder; while it `is_training`, not its state, which may be large. Throws the same
+/// InputErrors.
+RunRecord read_run(const std::string& path, bool is_training = false);
+
+}  // namespace rondo

@@ -1,0 +1,315 @@
+// What the vectors of a run are good for.
+#include "lm/report/sentences.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "data/input_file.h"
+#include "data/labelled_sentences.h"
+#include "data/sentence_pairs.h"
+#include "data/text.h"
+#include "lm/evaluation/sentence_tasks.h"
+#include "lm/evaluation/skip_thought_evaluation.h"
+#include "lm/program/files.h"
+#include "lm/program/log.h"
+#include "lm/program/run.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+// --- Sentence sets ---
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A set and its files, of one split each.
+struct KnownSet {
+  const char* name;
+  SentenceSetKind kind;
+  std::vector<std::string> files;
+};
+
+const std::vector<KnownSet>& known_sets() {
+  using enum SentenceSetKind;
+  static const std::vector<KnownSet> sets{
+      {"SICK", relatedness, {"SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"}},
+      {"MSRP", paraphrase, {"msr_paraphrase_train.txt", "msr_paraphrase_test.txt"}},
+      {"pairs", paraphrase, {"pairs.train.tsv", "pairs.test.tsv"}},
+      {"MR", classification, {"rt-polarity.all"}},
+      {"CR", classification, {"custrev.all"}},
+      {"SUBJ", classification, {"subj.all"}},
+      {"MPQA", classification, {"mpqa.all"}},
+      {"TREC", classification, {"TREC.train.all", "TREC.test.all"}},
+  };
+  return sets;
+}
+
+SentenceSplit split_of(JudgedPairs pairs, SentenceSetKind kind) {
+  SentenceSplit split{std::move(pairs.first), std::move(pairs.second)};
+  if (kind == SentenceSetKind::relatedness) {
+    split.scores = std::move(pairs.judgments);
+  } else {
+    for (const double it : pairs.judgments) split.labels.push_back(it >= 1 ? 1 : 0);
+  }
+  return split;
+}
+
+/// Pairs are related by 1 to 5, or are paraphrases, 1, or not, 0.
+void add_pairs(SentenceSet& set, const fs::path& file) {
+  JudgedPairs pairs = set.kind == SentenceSetKind::relatedness
+                          ? read_judged_pairs(file, sick_columns, 1, 5)
+                          : read_judged_pairs(file, paraphrase_columns, 0, 1, true);
+  if (set.kind != SentenceSetKind::relatedness) {
+    const std::vector<double>& all = pairs.judgments;
+    for (const double it : all)
+      check_input(it == 0 || it == 1, "{}: a judgment of {}, which is neither 0 nor 1", file.string(), it);
+    const bool is_train = set.splits.empty();
+    check_input(!is_train || std::count(all.begin(), all.end(), all.front()) < std::ssize(all),
+                "{}: all pairs are judged {}, and a classifier learns from both", file.string(), all.front());
+  }
+  set.sha256.push_back(pairs.sha256 + "  " + file.string());
+  set.splits.push_back(split_of(std::move(pairs), set.kind));
+}
+
+/// These files are distributed in UTF-8, or in Latin-1 without saying so.
+Encoding encoding_of(const fs::path& file) {
+  const std::string raw = read_regular_file(file, std::numeric_limits<std::uint64_t>::max());
+  return replace_invalid_utf8(raw) == raw ? Encoding::utf8 : Encoding::windows_1252;
+}
+
+/// Leaves out lines of a label alone, as CR has one.
+Text without_empty_sentences(Text text) {
+  std::string kept;
+  std::int64_t left_out = 0;
+  for (const std::string_view line : split_lines(text.content)) {
+    const std::string_view bare = stripped(line);
+    const bool has_sentence = std::any_of(bare.begin(), bare.end(), is_space);
+    left_out += !has_sentence;
+    if (has_sentence) kept.append(line).append("\n");
+  }
+  if (left_out > 0)
+    fmt::print(stderr, "lm: {}: {} lines without a sentence are left out\n", text.name, left_out);
+  text.content = std::move(kept);
+  return text;
+}
+
+void add_labelled(SentenceSet& set, const std::vector<fs::path>& files) {
+  std::vector<LabelledText> texts;
+  for (const fs::path& file : files) {
+    texts.push_back(
+        labelled_text(without_empty_sentences(read_labelled_file(file, encoding_of(file), Unit::words))));
+    set.sha256.push_back(texts.back().sentences.sha256 + "  " + file.string());
+  }
+  const Labels labels(texts.front());
+  set.classes = labels.size();
+  for (const LabelledText& text : texts) {
+    SentenceSplit split;
+    for (const std::string_view line : split_lines(text.sentences.content))
+      split.sentences.emplace_back(line);
+    for (std::size_t i = 0; i < text.labels.size(); ++i) {
+      const auto id = labels.id(text.labels[i]);
+      check_input(id.has_value(), "{}: line {}: no sentence of {} has the label '{}'", text.sentences.name,
+                  text.lines[i], texts.front().sentences.name, excerpt(text.labels[i]));
+      split.labels.push_back(*id);
+    }
+    set.splits.push_back(std::move(split));
+  }
+}
+
+SentenceSet read_set(const KnownSet& known, const fs::path& folder) {
+  SentenceSet set{known.name, known.kind};
+  std::vector<fs::path> files;
+  for (const std::string& name : known.files) {
+    files.push_back(folder / name);
+    check_input(file_is_there(files.back()), "{}: missing; {} consists of {}",
+                printable(files.back().string()), known.name, fmt::join(known.files, ", "));
+  }
+  if (set.kind == SentenceSetKind::classification)
+    add_labelled(set, files);
+  else
+    for (const fs::path& file : files) add_pairs(set, file);
+  const std::int64_t trained_on = std::ssize(set.splits.front().sentences);
+  check_input(set.kind == SentenceSetKind::relatedness || trained_on >= cross_validation_folds,
+              "{}: {} {}, and cross-validation in {} parts needs {} or more",
+              printable(files.front().string()), trained_on,
+              set.kind == SentenceSetKind::classification ? "sentences" : "pairs", cross_validation_folds,
+              cross_validation_folds);
+  return set;
+}
+
+}  // namespace
+
+std::vector<SentenceSet> read_sentence_sets(const std::vector<std::string>& folders) {
+  std::vector<SentenceSet> sets;
+  for (const std::string& folder : folders) {
+    std::error_code ignored;
+    check_input(fs::is_directory(folder, ignored), "{}: no such folder", printable(folder));
+    const std::size_t before = sets.size();
+    std::vector<std::string> names;
+    for (const KnownSet& known : known_sets()) {
+      names.insert(names.end(), known.files.begin(), known.files.end());
+      const bool is_there = std::any_of(known.files.begin(), known.files.end(), [&](const std::string& file) {
+        return file_is_there(fs::path(folder) / file);
+      });
+      if (is_there) sets.push_back(read_set(known, folder));
+    }
+    check_input(sets.size() > before, "{}: none of the known sets of sentences is here: {}",
+                printable(folder), fmt::join(names, ", "));
+  }
+  return sets;
+}
+
+// --- What vectors are good for ---
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string one_a_line(const std::vector<std::string>& sentences) {
+  return fmt::format("{}\n", fmt::join(sentences, "\n"));
+}
+
+SentenceFigures figures_of(const RelatednessScores& it) {
+  return {{"pearson", it.pearson}, {"spearman", it.spearman}, {"mse", it.mse}};
+}
+
+SentenceFigures measure(const SentenceSet& set,
+                        const std::function<Vectors(const std::vector<std::string>&)>& vectors_of,
+                        const std::function<void(std::int64_t)>& progress) {
+  const auto pairs_of = [&](const SentenceSplit& split) {
+    return pair_features(vectors_of(split.sentences), vectors_of(split.others));
+  };
+  if (set.kind == SentenceSetKind::relatedness) {
+    std::vector<ScoredPairs> splits;
+    for (const SentenceSplit& split : set.splits) splits.push_back({pairs_of(split), split.scores});
+    return figures_of(measure_relatedness(splits[0], splits[1], splits[2]));
+  }
+  std::vector<LabelledVectors> splits;
+  for (const SentenceSplit& split : set.splits)
+    splits.push_back({split.others.empty() ? vectors_of(split.sentences) : pairs_of(split), split.labels});
+  const ClassScores scores = splits.size() == 1 ? measure_classification(splits[0], set.classes, progress)
+                                                : measure_classification(splits[0], splits[1], set.classes);
+  SentenceFigures figures{{"accuracy", scores.accuracy()}};
+  if (set.kind == SentenceSetKind::paraphrase) figures.emplace_back("f1", scores.f1);
+  return figures;
+}
+
+Json json_of(const SentenceFigures& figures) {
+  Json json = Json::object();
+  for (const auto& [key, value] : figures) json[key] = value;
+  return json;
+}
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> texts_of(const std::vector<SentenceSet>& sets) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const SentenceSet& set : sets)
+    for (const SentenceSplit& split : set.splits)
+      for (const auto* sentences : {&split.sentences, &split.others})
+        texts.emplace_back(one_a_line(*sentences), set.name);
+  return texts;
+}
+
+std::string text_of(const SentenceFigures& figures) {
+  std::vector<std::string> texts;
+  for (const auto& [key, value] : figures)
+    texts.push_back(fmt::format("{} {:.{}f}", key, value, key == "accuracy" || key == "f1" ? 2 : 4));
+  return fmt::format("{}", fmt::join(texts, "  "));
+}
+
+Json json_of(const SentenceSetFigures& it) {
+  return {{"set", it.set},
+          {"scored", it.scored},
+          {"vectors", json_of(it.vectors)},
+          {"word_means", json_of(it.word_means)}};
+}
+
+SentenceSetFigures measure_sentences(SkipThought& model, const Vocabulary& vocabulary, const SentenceSet& set,
+                                     const std::vector<Variable>& tables, const ProgressOf& progress_of) {
+  const auto measured_by = [&](const std::string& what, const auto& vectors_of) {
+    const auto show = progress_of ? progress_of(what, set.scored()) : [](std::int64_t) {};
+    show(0);
+    return measure(
+        set,
+        [&](const std::vector<std::string>& sentences) {
+          return of_unit_length(vectors_of(encode_sentences(one_a_line(sentences), set.name, vocabulary)));
+        },
+        show);
+  };
+  return {set.name, set.scored(),
+          measured_by("sentence vectors",
+                      [&](const Sentences& it) { return sentence_vectors(model, it, tables); }),
+          measured_by("means of word vectors",
+                      [&](const Sentences& it) { return mean_word_vectors(model, it, tables); })};
+}
+
+namespace {
+
+SentenceFigures figures_of(const nlohmann::json& json) {
+  SentenceFigures figures;
+  for (const char* key : {"pearson", "spearman", "mse", "accuracy", "f1"})
+    if (json.contains(key)) figures.emplace_back(key, figure_at(json, key));
+  return figures;
+}
+
+}  // namespace
+
+std::vector<Variable> expand_vocabulary(SkipThought& model, SkipThoughtTask& task, const std::string& file,
+                                        const std::vector<std::pair<std::string, std::string>>& texts) {
+  std::vector<std::string> missing;
+  std::unordered_set<std::string> seen;
+  for (const auto& [text, name] : texts)
+    for (const std::string& word : task.vocabulary().encode(text, name).missing)
+      if (seen.insert(word).second) missing.push_back(word);
+  VocabularyExpansion expansion = rondo::expand_vocabulary(model, task.vocabulary(), file, missing);
+  fmt::print(stderr,
+             "lm: {}: vectors for {} of {} words that the run does not know, by a map from {} words\n",
+             printable(file), expansion.found, expansion.asked, expansion.shared);
+  task.set_vocabulary(std::move(expansion.vocabulary));
+  return std::move(expansion.tables);
+}
+
+std::vector<SentenceSetFigures> kept_sentence_figures(const RunFolder& run) {
+  struct Kept {
+    std::string model;               // its SHA-256
+    std::vector<std::string> files;  // their digests, and the name of the word vectors
+    SentenceSetFigures figures;
+  };
+  std::vector<Kept> all;
+  read_json_lines(run.evaluations(), "`lm eval` keeps", [&](const nlohmann::json& entry) {
+    if (!entry.contains("set")) return true;
+    std::vector<std::string> files = digests_of(entry.at("sha256").get<std::vector<std::string>>());
+    files.push_back(entry.value("word_vectors", ""));
+    all.push_back({entry.at("model"),
+                   std::move(files),
+                   {entry.at("set"), integer_at(entry, "scored"), figures_of(entry.at("vectors")),
+                    figures_of(entry.at("word_means"))}});
+    return true;
+  });
+  std::vector<SentenceSetFigures> figures;
+  if (all.empty()) return figures;
+  const std::string model =
+      file_is_there(run.model()) ? sha256_hex(InputFile(run.model())) : all.back().model;
+  std::vector<Kept> last;  // of each set
+  for (Kept& it : all) {
+    if (it.model != model) continue;
+    std::erase_if(last, [&](const Kept& before) {
+      if (before.figures.set != it.figures.set) return false;
+      it.figures.replaces_others |= before.figures.replaces_others || before.files != it.files;
+      return true;
+    });
+    last.push_back(std::move(it));
+  }
+  for (Kept& it : last) figures.push_back(std::move(it.figures));
+  return figures;
+}
+
+}  // namespace rondo
