@@ -2,7 +2,6 @@
 #include "autograd/functions.h"
 
 #include "autograd/operators/arithmetic.h"
-#include "autograd/sequence.h"
 #include "tensor/kernels.h"
 #include "tensor/one_device.h"
 #include "tensor/profile.h"
@@ -20,6 +19,22 @@ void check_targets(const char* name, const Indices& targets, int64_t V) {
   for (size_t i = 0; i < targets.size(); ++i)
     check(-1 <= targets[i] && targets[i] < V, "[{}] target {} at {} is not in [-1, {})", name, targets[i], i,
           V);
+}
+
+Variable gather_rows(const Variable& x, const Tokens& rows) {
+  const int64_t N = x.value().rows();
+  for (size_t i = 0; i < rows->size(); ++i)
+    check(0 <= (*rows)[i] && (*rows)[i] < N, "[gather_rows] row {} at {} is not in [0, {}), the rows of {}",
+          (*rows)[i], i, N, x.shape());
+  const Tensor y = Tensor::for_products({std::ssize(*rows), x.shape().columns()}, x.value().device());
+  gather_rows(x.value(), *rows, y);
+  Variable gathered = record(
+      "gather_rows", y, {x},
+      [rows](const std::vector<Tensor>& gradients, const Inputs& in) { in[0].add_rows(rows, gradients[0]); });
+  if (!is_gpu(y.device()) && 2 * N <= y.rows())
+    gathered.table_rows_ =
+        std::make_shared<const TableRows>(TableRows{x, rows, x.value().version(), y.version()});
+  return gathered;
 }
 
 Variable embedding(const Variable& table, const Tokens& ids) {

@@ -14,22 +14,6 @@ void check_lengths(const char* name, const Lengths& lengths, int64_t rows, int64
     check(0 <= length && length <= steps, "[{}] a length from 0 to {} was expected: {}", name, steps, length);
 }
 
-Variable gather_rows(const Variable& x, const Tokens& rows) {
-  const int64_t N = x.value().rows();
-  for (size_t i = 0; i < rows->size(); ++i)
-    check(0 <= (*rows)[i] && (*rows)[i] < N, "[gather_rows] row {} at {} is not in [0, {}), the rows of {}",
-          (*rows)[i], i, N, x.shape());
-  const Tensor y = Tensor::for_products({std::ssize(*rows), x.shape().columns()}, x.value().device());
-  gather_rows(x.value(), *rows, y);
-  Variable gathered = record(
-      "gather_rows", y, {x},
-      [rows](const std::vector<Tensor>& gradients, const Inputs& in) { in[0].add_rows(rows, gradients[0]); });
-  if (!is_gpu(y.device()) && 2 * N <= y.rows())
-    gathered.table_rows_ =
-        std::make_shared<const TableRows>(TableRows{x, rows, x.value().version(), y.version()});
-  return gathered;
-}
-
 RowMap::RowMap(std::vector<int32_t> from, int64_t rows) {
   std::vector<int32_t> to(static_cast<size_t>(rows), -1);
   for (size_t i = 0; i < from.size(); ++i) {

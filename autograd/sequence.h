@@ -13,10 +13,6 @@ namespace rondo {
 using Lengths = std::vector<int64_t>;
 /// Throws Error, naming the operator, unless `lengths` is empty or has one length from 0 to `steps` per row.
 void check_lengths(const char* name, const Lengths& lengths, int64_t rows, int64_t steps);
-/// Rows of x [.., W] by index, counted through all leading dimensions: [count, W]. x may be a slice, and a
-/// row may occur several times. Throws Error for an index out of range. Of a small x the result remembers it
-/// (TableRows), for linear().
-Variable gather_rows(const Variable& x, const Tokens& rows);
 /// A partial one-to-one map of rows: row i of the result is row from[i], or zeros if that is -1. `to` is the
 /// inverse.
 class RowMap {

@@ -73,9 +73,9 @@ class Variable {
   std::shared_ptr<const TableRows> table_rows_;
 };
 
-/// Rows of a table. It is kept only where linear()
-/// uses it: on a CPU, for a table that is at most half as high. (On a GPU products are fast, and the
-/// gradients of a frequent symbol would be added one after another.)
+/// Rows of a table. It is kept only where linear() uses it: on a CPU, for a table that is at most half as
+/// high. (On a GPU products are fast, and the gradients of a frequent symbol would be added one after
+/// another.)
 struct TableRows {
   Variable table;
   Tokens rows;

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "data/input_file.h"
 #include "data/text.h"
-#include "data/unpacked_file.h"
 #include "tensor/error.h"
 
 namespace rondo {

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "data/files.h"
-#include "data/in_order.h"
+#include "data/input_file.h"
 #include "data/text.h"
-#include "data/unpacked_file.h"
+#include "data/text_blocks.h"
 #include "tensor/error.h"
 #include "tensor/threads.h"
 
@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 3> split_names = {"train", "valid", "test
 constexpr std::string_view no_test = "this corpus has no test text (test.txt): choose train or valid";
 
 /// Adds the text's digest and notes to the corpus, and returns the text.
-Text take(CorpusText& corpus, Text text) {
+Text record_source(CorpusText& corpus, Text text) {
   corpus.files.push_back({text.name, text.sha256});
   corpus.notes.insert(corpus.notes.end(), text.notes.begin(), text.notes.end());
   return text;
@@ -85,8 +85,8 @@ std::string name_of_files(const std::vector<std::filesystem::path>& paths) {
 }
 
 /// The files' texts, if they are short enough to be held.
-std::optional<std::vector<Text>> short_texts(const std::vector<std::filesystem::path>& paths, Unit unit,
-                                             std::uint64_t most) {
+std::optional<std::vector<Text>> read_short_texts(const std::vector<std::filesystem::path>& paths, Unit unit,
+                                                  std::uint64_t most) {
   std::vector<Text> texts;
   for (const std::filesystem::path& path : paths) {
     std::optional<WholeFile> file = read_unpacked(path, most);
@@ -100,8 +100,8 @@ std::optional<std::vector<Text>> short_texts(const std::vector<std::filesystem::
 }
 
 /// Files that are read in blocks.
-LongText long_text(const std::vector<std::filesystem::path>& paths, Unit unit, bool ends_lines,
-                   const TextReading& reading) {
+LongText open_long_text(const std::vector<std::filesystem::path>& paths, Unit unit, bool ends_lines,
+                        const TextReading& reading) {
   LongText text(paths, unit, ends_lines, reading.progress);
   check_input(text.bytes() > 0, "{}: empty; it must hold text", name_of_files(paths));
   return text;
@@ -116,21 +116,23 @@ Text text_of(const LongText& source, const std::string& name) {
 }
 
 /// Adds the files' digests and notes to the corpus, and returns their text.
-Text take(CorpusText& corpus, LongText text, const std::string& name) {
+Text record_source(CorpusText& corpus, LongText text, const std::string& name) {
   corpus.files.insert(corpus.files.end(), text.files().begin(), text.files().end());
   corpus.notes.insert(corpus.notes.end(), text.notes().begin(), text.notes().end());
   return text_of(text, name);
 }
 
 /// The text of one file, or of several, whose lines all end.
-Text take_files(CorpusText& corpus, const std::vector<std::filesystem::path>& paths, Unit unit,
+Text read_texts(CorpusText& corpus, const std::vector<std::filesystem::path>& paths, Unit unit,
                 const TextReading& reading) {
-  std::optional<std::vector<Text>> texts = short_texts(paths, unit, reading.most_in_memory);
-  if (!texts) return take(corpus, long_text(paths, unit, paths.size() > 1, reading), name_of_files(paths));
-  if (paths.size() == 1) return take(corpus, std::move(texts->front()));
+  std::optional<std::vector<Text>> texts = read_short_texts(paths, unit, reading.most_in_memory);
+  if (!texts)
+    return record_source(corpus, open_long_text(paths, unit, paths.size() > 1, reading),
+                         name_of_files(paths));
+  if (paths.size() == 1) return record_source(corpus, std::move(texts->front()));
   Text joined{.name = name_of_files(paths), .content = {}, .sha256 = {}, .notes = {}, .source = {}};
   for (Text& it : *texts) {
-    joined.content += take(corpus, std::move(it)).content;
+    joined.content += record_source(corpus, std::move(it)).content;
     if (!joined.content.ends_with('\n')) joined.content += '\n';
   }
   check_input(!joined.content.empty(), "{}: empty; they must hold text", joined.name);
@@ -167,17 +169,17 @@ Cuts cuts_of(std::uint64_t size, const std::string& name,
 }
 
 /// The text of a file that the user may have named: perhaps a pipe.
-Text take_one(CorpusText& corpus, const std::filesystem::path& path, Unit unit, Pipes pipes,
-              const TextReading& reading) {
+Text read_file_or_pipe(CorpusText& corpus, const std::filesystem::path& path, Unit unit, Pipes pipes,
+                       const TextReading& reading) {
   std::error_code ignored;
   const bool is_regular = std::filesystem::is_regular_file(path, ignored);
-  if (pipes == Pipes::accepted && !is_regular) return take(corpus, read_text(path, unit));
-  return take_files(corpus, {path}, unit, reading);
+  if (pipes == Pipes::accepted && !is_regular) return record_source(corpus, read_text(path, unit));
+  return read_texts(corpus, {path}, unit, reading);
 }
 
 CorpusText split_file(const std::filesystem::path& path, Unit unit, Pipes pipes, const TextReading& reading) {
   CorpusText corpus;
-  const Text whole = take_one(corpus, path, unit, pipes, reading);
+  const Text whole = read_file_or_pipe(corpus, path, unit, pipes, reading);
   const Cuts cuts = cuts_of(whole.source ? whole.source->bytes() : whole.content.size(), whole.name,
                             [&](const std::function<void(std::string_view)>& use) {
                               if (whole.source)
@@ -255,7 +257,7 @@ std::vector<std::filesystem::path> files_named(const std::filesystem::path& fold
 
 Text open_text_file(const std::filesystem::path& path, Unit unit, Pipes pipes, const TextReading& reading) {
   CorpusText corpus;
-  Text text = take_one(corpus, path, unit, pipes, reading);
+  Text text = read_file_or_pipe(corpus, path, unit, pipes, reading);
   text.notes = std::move(corpus.notes);
   return text;
 }
@@ -316,10 +318,10 @@ CorpusText open_corpus(const std::filesystem::path& path, Unit unit, Pipes pipes
   const auto valid = file_of(path, Split::valid), test = file_of(path, Split::test);
   for (const Split split : {Split::train, Split::valid})
     if (split == Split::train ? train.empty() : !valid) throw_missing(path, split);
-  corpus.train = take_files(corpus, train, unit, reading);
-  corpus.valid = take_files(corpus, {*valid}, unit, reading);
+  corpus.train = read_texts(corpus, train, unit, reading);
+  corpus.valid = read_texts(corpus, {*valid}, unit, reading);
   if (test)
-    corpus.test = take_files(corpus, {*test}, unit, reading);
+    corpus.test = read_texts(corpus, {*test}, unit, reading);
   else
     corpus.notes.push_back(note_of_missing_test(path / "test.txt"));
   return corpus;
@@ -336,11 +338,11 @@ CorpusText corpus_of_files(std::vector<std::filesystem::path> paths, std::int64_
   const std::string train_name = "train (of the files)", valid_name = "valid (of the files)";
   std::int64_t lines = 0;
   bool has_valid = false;
-  if (std::optional<std::vector<Text>> texts = short_texts(paths, unit, reading.most_in_memory)) {
+  if (std::optional<std::vector<Text>> texts = read_short_texts(paths, unit, reading.most_in_memory)) {
     corpus.train.name = train_name;
     corpus.valid.name = valid_name;
     for (Text& it : *texts) {
-      const Text file = take(corpus, std::move(it));
+      const Text file = record_source(corpus, std::move(it));
       if (file.content.empty()) continue;
       for (const std::string_view line : split_lines(file.content)) {
         const bool is_valid = lines++ / block_lines % blocks_per_held_out == blocks_per_held_out - 1;
@@ -352,7 +354,7 @@ CorpusText corpus_of_files(std::vector<std::filesystem::path> paths, std::int64_
     has_valid = !corpus.valid.content.empty();
   } else {
     const LongText whole(paths, unit, true, reading.progress);
-    corpus.train = take(corpus, whole.part({.block_lines = block_lines}), train_name);
+    corpus.train = record_source(corpus, whole.part({.block_lines = block_lines}), train_name);
     corpus.valid = text_of(whole.part({.block_lines = block_lines, .is_held_out = true}), valid_name);
     lines = whole.lines();
     has_valid = lines > (blocks_per_held_out - 1) * block_lines;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "data/file_kind.h"
-#include "data/unpacked_file.h"
+#include "data/input_file.h"
 #include "tensor/error.h"
 
 namespace rondo {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "data/file_kind.h"
+#include "data/input_file.h"
 #include "data/text.h"
-#include "data/unpacked_file.h"
 #include "lm/commands/options.h"
 #include "lm/decoding/sampling.h"
 #include "lm/decoding/stop_strings.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "data/corpus.h"
-#include "data/unpacked_file.h"
+#include "data/input_file.h"
 #include "lm/tasks/task.h"
 #include "tensor/error.h"
 

@@ -15,7 +15,6 @@
 #pragma once
 
 #include "nn/cells/join.h"
-#include "nn/cells/recurrent_input.h"
 
 namespace rondo {
 

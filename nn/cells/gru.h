@@ -13,7 +13,6 @@
 
 #include "autograd/operators/gru_gates.h"
 #include "nn/cells/join.h"
-#include "nn/cells/recurrent_input.h"
 
 namespace rondo {
 

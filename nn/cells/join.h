@@ -1,7 +1,7 @@
 // A join: how W x and U h are combined into the pre-activations of a cell's gates. A family of gates
-// (nn/cells/rnn.h, lstm.h, gru.h) is a template over its join and its recurrent input
-// (nn/cells/recurrent_input.h), so that each new join works with all families. The sum is in this file; the
-// others are in nn/cells/multiplicative_integration.h, layer_norm.h and batch_norm.h.
+// (nn/cells/rnn.h, lstm.h, gru.h) is a template over its join and its recurrent input (below), so that each
+// new one works with all families. The sum is in this file; the others are in
+// nn/cells/multiplicative_integration.h, layer_norm.h and batch_norm.h.
 //
 // A join has
 //
@@ -90,5 +90,26 @@ std::vector<Variable> split(const Variable& x, const GateRows& widths);
 /// The same, as views that are freed separately, so that each gradient can reuse the memory of its input: for
 /// blocks that go to different operators.
 std::vector<Variable> split_apart(const Variable& x, const GateRows& widths);
+
+// A recurrent input: what the gates of a cell read of the previous state, h itself or a function of it. h
+// itself is in this file; the others are in nn/cells/multiplicative.h, deep_transition.h and mogrifier.h.
+//
+// A recurrent input has
+//
+//   using Settings                  its settings
+//   RecurrentInput(Cell&)           makes its parameters
+//   weight_name                     the name of the weight U that multiplies it
+//   reads                           what W x is computed from: Projection::Reads::step if it changes x
+//   width(options)                  its number of units
+//   (x, previous)                   the recurrent input itself, [B, width]
+struct PreviousState {
+  using Settings = SettingsOf<>;
+  static constexpr auto weight_name = "weight_hh";
+  static constexpr auto reads = Projection::Reads::input;
+
+  explicit PreviousState(Cell&) {}
+  static int64_t width(const CellOptions& options) { return options.hidden_size; }
+  const Variable& operator()(StepInputs&, const State& previous) const { return previous.h; }
+};
 
 }  // namespace rondo

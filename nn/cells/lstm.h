@@ -14,7 +14,6 @@
 
 #include "autograd/operators/lstm_gates.h"
 #include "nn/cells/join.h"
-#include "nn/cells/recurrent_input.h"
 
 namespace rondo {
 

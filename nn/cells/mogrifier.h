@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "nn/cells/recurrent_input.h"
+#include "nn/cells/join.h"
 
 namespace rondo {
 

@@ -8,7 +8,6 @@
 
 #include "autograd/operators/functions.h"
 #include "nn/cells/join.h"
-#include "nn/cells/recurrent_input.h"
 
 namespace rondo {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "data/input_file.h"
 #include "data/kneser_ney.h"
-#include "data/unpacked_file.h"
 #include "tests/data/files.h"
 #include "tests/data/ngram_sums.h"
 #include "tests/data/packed.h"

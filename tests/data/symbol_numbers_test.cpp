@@ -1,10 +1,10 @@
-// Symbols and their numbers, beside std::map: data/symbol_numbers.h.
-#include "data/symbol_numbers.h"
-
+// Symbols and their numbers, beside std::map: data/vocabulary.h.
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
+
+#include "data/vocabulary.h"
 
 namespace rondo {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "data/files.h"
-#include "data/unpacked_file.h"
+#include "data/input_file.h"
 #include "lm/tasks/translation.h"
 #include "tests/data/packed.h"
 #include "tests/lm/program/program.h"
