@@ -1,8 +1,7 @@
 // Writing files safely: a file is replaced atomically, so that a killed run never leaves a broken one, or
 // extended by whole lines, and read line by line. Symbolic links are never written through: a replaced link
 // is removed and its target stays as it is; a link that should be extended is refused. The folder may be a
-// link. Formats are elsewhere, as in data/safetensors.h. data/text.h
-// reads whole files.
+// link. Formats are elsewhere, as in data/safetensors.h. data/text.h reads whole files.
 #pragma once
 
 #include <cstddef>

@@ -54,10 +54,10 @@ struct TensorEntry {
 class Safetensors {
  public:
   /// Reads and checks the header. InputError, naming the file, for a file of another kind, such as one of
-  /// torch.save; and for anything that is not exactly the format: a
-  /// file that is truncated or longer than its header says; a header that is too long, not JSON, nested too
-  /// deeply, has duplicate names, or does not match its digest; an unknown dtype; offsets out of range,
-  /// overlapping or with gaps; a shape that does not fit its bytes.
+  /// torch.save; and for anything that is not exactly the format: a file that is truncated or longer than its
+  /// header says; a header that is too long, not JSON, nested too deeply, has duplicate names, or does not
+  /// match its digest; an unknown dtype; offsets out of range, overlapping or with gaps; a shape that does
+  /// not fit its bytes.
   explicit Safetensors(const std::filesystem::path& path);
 
   /// In the order of their bytes.
