@@ -11,6 +11,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -31,6 +32,7 @@ struct Pool {
   std::map<size_t, std::vector<void*>> free_step_blocks;
   std::unordered_map<void*, size_t> step_blocks;  // all of them, with their sizes
   MemoryStatistics statistics;
+  size_t most = std::numeric_limits<size_t>::max();  // bytes in use
 };
 
 /// Never destroyed: tensors in static storage may outlive any other static object.
@@ -111,12 +113,19 @@ StepMemory::StepMemory(Device device) : device_(device) {
   check(!pool_of(device).in_step, "[allocate] a step within a step");
   pool_of(device).in_step = true;
 }
+MetaMemory::MetaMemory(Device meta, size_t bytes) : meta_(meta) {
+  check(!has_memory(meta), "[allocate] {} has a memory of its own", name_of(meta));
+  pool_of(meta).most = bytes;
+}
+MetaMemory::~MetaMemory() { pool_of(meta_).most = std::numeric_limits<size_t>::max(); }
+
 StepMemory::~StepMemory() { pool_of(device_).in_step = false; }
 
 void* allocate(Device device, size_t bytes) {
   Pool& pool = pool_of(device);
   size_t block_bytes = size_class(bytes ? bytes : 1);
   const std::lock_guard lock(pool.mutex);
+  const bool fits = block_bytes <= pool.most && pool.statistics.bytes_in_use <= pool.most - block_bytes;
   void* block = nullptr;
   if (pool.in_step) {
     block = free_step_block(pool, block_bytes);
@@ -124,11 +133,12 @@ void* allocate(Device device, size_t bytes) {
     block = take(blocks);
   }
   if (!block) {
-    block = new_block(device, pool, block_bytes);
-    check(block != nullptr,
+    if (fits) block = new_block(device, pool, block_bytes);
+    if (!block)
+      throw OutOfMemory(fmt::format(
           "[allocate] no memory{} for {} bytes beside the {} in use; use a smaller model, batch or length{}",
           device == Device::cuda ? " on the GPU" : "", block_bytes, pool.statistics.bytes_in_use,
-          device == Device::cuda ? ", or --device cpu" : "");
+          device == Device::cuda ? ", or --device cpu" : ""));
     if (pool.in_step) pool.step_blocks[block] = block_bytes;
   } else if (pool.in_step) {
     block_bytes = pool.step_blocks[block];

@@ -5,10 +5,17 @@
 #include <cstddef>
 
 #include "tensor/backend.h"
+#include "tensor/error.h"
 
 namespace rondo {
 
-/// A block of at least `bytes`; throws Error with the size if the system has no memory left.
+/// What allocate() throws if a device has no memory left.
+class OutOfMemory : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A block of at least `bytes`; throws OutOfMemory with the size if the system has no memory left.
 void* allocate(Device device, size_t bytes);
 /// Returns a block of `allocate` to its free list.
 void release(Device device, void* block, size_t bytes);
@@ -24,6 +31,18 @@ class StepMemory {
 
  private:
   Device device_;
+};
+
+/// While it exists, a meta device has no more than so many bytes.
+class MetaMemory {
+ public:
+  MetaMemory(Device meta, size_t bytes);
+  ~MetaMemory();
+  MetaMemory(const MetaMemory&) = delete;
+  MetaMemory& operator=(const MetaMemory&) = delete;
+
+ private:
+  Device meta_;
 };
 
 struct MemoryStatistics {

@@ -267,12 +267,12 @@ struct PreparedTraining {
     Task& task = setup.task();
     check_known_files(setup, *task.make_layout(task.sizes()));
     const auto seed = static_cast<std::uint64_t>(recipe.trainer.seed);
-    const TrainingMemory memory = measure_training_memory(
+    const std::optional<std::int64_t> available = available_memory(compute.device);
+    measure_training_memory(
         compute.device, recipe.trainer,
         [&](Device meta) { return task.make_model(task.sizes(), seed, meta); },
-        [&](Module& model) { return task.make_objective(model, seed); });
-    if (const auto available = available_memory(compute.device))
-      check_training_fits(recipe.name, memory, *available);
+        [&](Module& model) { return task.make_objective(model, seed); },
+        available.value_or(std::numeric_limits<std::int64_t>::max()));
     std::unique_ptr<Module> model = task.make_model(task.sizes(), seed, compute.device);
     std::unique_ptr<Objective> objective = task.make_objective(*model, seed);
     auto trainer = std::make_unique<Trainer>(*objective, recipe.trainer);

@@ -40,34 +40,36 @@ std::int64_t measure_peak_bytes(Device meta, const std::function<void()>& work) 
 }
 
 TrainingMemory measure_training_memory(Device device, const TrainerOptions& options,
-                                       const MakeModel& make_model, const MakeObjective& make_objective) {
+                                       const MakeModel& make_model, const MakeObjective& make_objective,
+                                       std::int64_t most) {
   const Device meta = meta_of(device);
   TrainingMemory memory;
-  memory.evaluation = measure_peak_bytes(meta, [&] {
-    const std::unique_ptr<Module> model = make_model(meta);
-    begin_to_evaluate(*make_objective(*model));
-  });
   memory.training = measure_peak_bytes(meta, [&] {
     const std::unique_ptr<Module> model = make_model(meta);
     const std::unique_ptr<Objective> objective = make_objective(*model);
     TrainerOptions with_average = options;
     if (options.averaging != Averaging::never) with_average.averaging = Averaging::always;
     Trainer trainer(*objective, with_average);
-    train_on_extremes(trainer, meta);
-    {
-      const auto evaluated = trainer.evaluated_weights();
-      begin_to_evaluate(*objective);
-    }
-    train_on_extremes(trainer, meta);  // beside what the first steps and the evaluation have left
     trainer.stage_extreme(0);
-    memory.remedy = objective->remedy_for_memory();
+    const std::string remedy = objective->remedy_for_memory();
+    try {
+      const MetaMemory limit(meta, static_cast<size_t>(most));
+      train_on_extremes(trainer, meta);
+      {
+        const auto evaluated = trainer.evaluated_weights();
+        begin_to_evaluate(*objective);
+      }
+      train_on_extremes(trainer, meta);  // beside what the first steps and the evaluation have left
+    } catch (const OutOfMemory&) {
+      throw InputError(fmt::format("training would take more than the {} that are available: {}",
+                                   bytes_text(most), remedy));
+    }
+  });
+  memory.evaluation = measure_peak_bytes(meta, [&] {
+    const std::unique_ptr<Module> model = make_model(meta);
+    begin_to_evaluate(*make_objective(*model));
   });
   return memory;
-}
-
-void check_training_fits(const std::string& name, const TrainingMemory& memory, std::int64_t available) {
-  check_input(memory.training <= available, "{}: training would take about {}, and {} are available: {}",
-              name, bytes_text(memory.training), bytes_text(available), memory.remedy);
 }
 
 }  // namespace rondo

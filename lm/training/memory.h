@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
-#include <string>
 
 #include "lm/training/trainer.h"
 
@@ -18,19 +18,17 @@ std::int64_t measure_peak_bytes(Device meta, const std::function<void()>& work);
 struct TrainingMemory {
   std::int64_t training = 0;    // of steps and of the evaluations between them
   std::int64_t evaluation = 0;  // of an evaluation without a training
-  std::string remedy;           // Objective::remedy_for_memory()
 };
 
 using MakeModel = std::function<std::unique_ptr<Module>(Device device)>;
 using MakeObjective = std::function<std::unique_ptr<Objective>(Module& model)>;
 
 /// Measures what a training would take on `device`: makes the model and its objective on the meta device, and
-/// runs steps of the largest and the smallest batch and the beginning of an evaluation. Throws the Errors of
-/// a model whose shapes do not fit together.
+/// runs steps of the largest and the smallest batch and the beginning of an evaluation. Throws an InputError,
+/// with what to make smaller, as soon as they take more than `most` bytes; the Errors of a model whose shapes
+/// do not fit together.
 TrainingMemory measure_training_memory(Device device, const TrainerOptions& options,
-                                       const MakeModel& make_model, const MakeObjective& make_objective);
-
-/// InputError, with what to make smaller, if the training called `name` takes more than `available` bytes.
-void check_training_fits(const std::string& name, const TrainingMemory& memory, std::int64_t available);
+                                       const MakeModel& make_model, const MakeObjective& make_objective,
+                                       std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
 }  // namespace rondo

@@ -220,7 +220,7 @@ TEST(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
   refused({"--set", "model.zoneout_memory=0.1", "--set", "model.cell=gru"}, "zoneout_memory");
   refused({"--set", "data.unit=bytes", "--set", "data.encoding=windows_1252"}, "bytes are read as they are");
   refused({"--set", "train.bach=3"}, "train.batch");
-  refused({"--set", "model.hidden=1000000"}, "training would take about");
+  refused({"--set", "model.hidden=1000000"}, "training would take more than");
   data.write("data/valid.txt", std::string("yes a film\nno a\0b\n", 18));
   refused({}, "valid.txt: line 2: a NUL byte");
   data.write("data/valid.txt", "yes a film\nperhaps a film\n");

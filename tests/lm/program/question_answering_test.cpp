@@ -171,7 +171,7 @@ TEST(QuestionAnsweringRun, BadInputIsRefusedBeforeARunIsMade) {
           "train.batch = 1: batch normalisation");
   refused({"--set", "train.batch=1", "--set", "model.cell=bn_lstm"}, "set it to 2 or more");
   refused({"--set", "model.batch_norm_attention=2"}, "model.batch_norm_attention");
-  refused({"--set", "model.hidden=1000000"}, "training would take about");
+  refused({"--set", "model.hidden=1000000"}, "training would take more than");
   refused({"--set", "data.document_words=3"}, "no question can be made");
   data.write("data/train.txt", "nobody . nothing .\n");
   refused({}, "train.txt: no question can be made");

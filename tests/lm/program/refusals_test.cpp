@@ -119,7 +119,7 @@ TEST_F(RefusalsTest, Recipes) {
   expect_training_refused({"--set", "train.micro_batch=3"}, "does not divide");
   expect_training_refused({"--set", "model.tied=true"}, "model.tied");
   expect_training_refused({"--set", "model.embedding=0", "--set", "model.tied=true"}, "needs an embedding");
-  expect_training_refused({"--set", "model.hidden=1000000"}, "training would take about");
+  expect_training_refused({"--set", "model.hidden=1000000"}, "training would take more than");
   expect_training_refused({"--set", "model.cell=mlstm", "--set", "model.intermediate=0"},
                           "model.intermediate = 0");
   expect_training_refused({"--set", "model.layers=1", "--set", "model.hidden=[8, 9]"},

@@ -306,7 +306,7 @@ TEST(SkipThoughtRun, BadInputIsRefusedBeforeARunIsMade) {
   for (const std::string cell : {"sru", "qrnn"})
     refused({"--set", "model.decoder_cell=" + cell, "--set", "model.context=first_state"},
             "the cell " + cell + " does not read the state before");
-  refused({"--set", "model.hidden=1000000"}, "training would take about");
+  refused({"--set", "model.hidden=1000000"}, "training would take more than");
   data.write("data/valid.txt", "one sentence .\n");
   refused({}, "valid.txt: no three consecutive sentences in its 1 sentences");
   data.write("data/train.txt", "");
