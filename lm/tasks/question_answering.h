@@ -76,7 +76,7 @@ class QuestionAnsweringTask : public SentenceTask<QuestionAnsweringTask, Questio
                                      Device device) const override;
   std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override;
   Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override;
-  /// A line is a document, a tab and a question with @placeholder; the answer is the name of an entity of the
+  /// A line is a document, a tab and a question with `@placeholder`; the answer is the name of an entity of the
   /// document, or its marker where the document has markers.
   std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override;
 
