@@ -14,7 +14,6 @@
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"
-#include "lm/report/run_groups.h"
 #include "lm/training/memory.h"
 #include "nn/cells/catalogue.h"
 #include "nn/models/language_model.h"

@@ -1,11 +1,19 @@
-// `lm table`: its options. The table: lm/report/run_table.cpp.
+// `lm table`: what was measured of runs, beside published results. The table: lm/report/run_table.h.
 #include "lm/commands/options.h"
 #include "lm/report/run_table.h"
+#include "lm/report/sweep.h"
 
 namespace rondo {
 
 Command add_table(CommandLine& line) {
-  const auto options = std::make_shared<TableOptions>();
+  struct Words {
+    std::vector<std::string> runs;
+    TableOptions table;
+    std::string plot;  // a file; empty: none
+    SweepPlotOptions drawn{};
+  };
+  const auto words = std::make_shared<Words>();
+  TableOptions* const options = &words->table;
   CLI::App& app = add_command(
       line, "table", "compare runs: measured figures beside published ones", "lm table runs/* --markdown",
       "Nats, bits and perplexity are per symbol, for the best model: the figures at the end of the training, "
@@ -15,9 +23,7 @@ Command add_table(CommandLine& line) {
       "SHA-256 of its files' digests. A published figure is shown beside the same kind of model on the same "
       "text, read in the same way. Training time is that of the updates, without evaluations. A dash: no "
       "such figure.");
-  app.add_option("runs", options->runs,
-                 "run folders, and folders of sweeps; a sweep alone has a table of its own")
-      ->type_name("RUN");
+  app.add_option("runs", words->runs, "run folders, and folders of sweeps")->type_name("RUN");
   add_list(app, "--group-by", options->group_by, "KEY",
            "a setting, can be repeated: runs on one text with the same value share a row, finished and "
            "unfinished ones apart, with mean, standard deviation and number, whatever other settings differ")
@@ -25,6 +31,7 @@ Command add_table(CommandLine& line) {
   add_text(app, "--sort", options->sort, "COLUMN",
            "a column, by its name or a part of it: rows in its order, what has no figure last");
   CLI::Option* json = app.add_flag("--json", options->json, "print one JSON object");
+  app.get_option("--sort")->excludes(json);
   CLI::Option* markdown =
       app.add_flag("--markdown", options->markdown, "print a table for a page on GitHub")->excludes(json);
   CLI::Option* csv = app.add_flag("--csv", options->csv, "print comma-separated values, one number per cell")
@@ -36,11 +43,16 @@ Command add_table(CommandLine& line) {
       ->excludes(json)
       ->excludes(markdown)
       ->excludes(csv);
-  add_text(app, "--plot", options->plot, "FILE.svg", "draw a sweep");
-  add_sweep_plot(app, options->drawn);
-  return {&app, [options, &app] {
-            check_run_given(app, options->runs);
-            return table(*options);
+  CLI::Option* plot = add_text(app, "--plot", words->plot, "FILE.svg", "draw a sweep");
+  add_sweep_plot(app, words->drawn);
+  for (const char* name : {"--over", "--band"}) app.get_option(name)->needs(plot);
+  return {&app, [words, &app] {
+            check_run_given(app, words->runs);
+            const auto [runs, status] = read_runs(words->runs);
+            if (runs.empty()) return status;
+            if (!words->plot.empty()) write_sweep_plot("--plot", words->plot, runs, words->drawn);
+            print_table(runs, words->table);
+            return status;
           }};
 }
 

@@ -340,27 +340,6 @@ Plot epochs_plot(const std::vector<ProbedRun>& runs) {
   return plot;
 }
 
-/// The score that the validation plot shows of a run; empty if there is none.
-std::string validation_score(const ProbedRun& run) {
-  std::string found;
-  for (const char* key : {"bits", "accuracy", "bleu", "cer"})
-    if (run.run->last_evaluation().scores.contains(key)) found = key;
-  return found;
-}
-
-Plot validation_plot(const std::vector<ProbedRun>& runs) {
-  const std::string score = validation_score(runs.front());
-  Plot plot{.title = "Validation text", .x = {.label = "epochs"}, .y = {.label = score}};
-  for (const ProbedRun& run : runs) {
-    if (score.empty() || validation_score(run) != score) continue;
-    PlotCurve curve{.label = last_name(run.run->path)};
-    for (const LoggedEvaluation& it : run.run->evaluations)
-      curve.points.push_back({static_cast<double>(it.epoch), score_in(it.scores, score)});
-    plot.curves.push_back(std::move(curve));
-  }
-  return plot;
-}
-
 /// A histogram for each entry of `distributions` of a layer.
 std::vector<Plot> histograms(const std::vector<ProbedRun>& runs,
                              std::map<std::string, Distribution> ProbedLayer::*distributions) {
@@ -422,7 +401,6 @@ std::vector<std::pair<std::string, std::string>> pictures_of(const std::vector<P
   };
   add("gradients", {gradients_plot(runs)});
   add("gradients_by_epoch", {epochs_plot(runs)});
-  add("validation", {validation_plot(runs)});
   add("activations", histograms(runs, &ProbedLayer::activations));
   add("gates", histograms(runs, &ProbedLayer::gates));
   add("products", {products_plot(runs)});

@@ -51,7 +51,6 @@ struct ProbedRun {
 /// Names of files, and their contents. Kinds without data are omitted.
 ///   gradients.svg            ln |dC/dh_t| by t
 ///   gradients_by_epoch.svg   the same at the first steps, of the probes in the runs' logs
-///   validation.svg           the evaluations in the runs' logs
 ///   activations.svg, gates.svg, products.svg, singular_values.svg
 std::vector<std::pair<std::string, std::string>> pictures_of(const std::vector<ProbedRun>& runs);
 

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <numbers>
+#include <set>
 #include <span>
 #include <string>
 #include <variant>
@@ -115,35 +115,32 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// The settings that a search varies.
+std::vector<std::pair<std::string, double>> searched(const Adaptation& how) {
+  std::vector<std::pair<std::string, double>> settings;
+  if (const auto& it = how.dynamic)
+    settings.insert(settings.end(),
+                    {{"dynamic.learning_rate", it->learning_rate}, {"dynamic.decay", it->decay}});
+  if (const auto& it = how.cache)
+    settings.insert(settings.end(), {{"cache.window", static_cast<double>(it->window)},
+                                     {"cache.theta", it->theta},
+                                     {"cache.lambda", it->lambda}});
+  return settings;
+}
+
 /// The best settings that are the "least" or the "largest" that a search tried, by key.
 Json at_the_edge(const Tuned& tuned) {
+  std::map<std::string, std::set<double>> tried;
+  for (const Trial& trial : tuned.trials)
+    for (const auto& [key, value] : searched(trial.how)) tried[key].insert(value);
+  // A trial has the best lambda of its window and theta; all were tried with each.
+  tried["cache.lambda"].insert(std::begin(tuned_lambdas), std::end(tuned_lambdas));
   Json found = Json::object();
-  const auto add = [&](const char* key, bool of_cache, const std::function<double(const Trial&)>& value,
-                       double best, std::span<const double> further = {}) {
-    double least = best, most = best;
-    const auto take = [&](double it) { least = std::min(least, it), most = std::max(most, it); };
-    for (const Trial& trial : tuned.trials)
-      if (trial.how.cache.has_value() == of_cache) take(value(trial));
-    for (const double it : further) take(it);
+  for (const auto& [key, best] : searched(tuned.best)) {
+    if (key == "cache.window" && best >= static_cast<double>(tuned.prefix)) continue;  // it holds all
+    tried[key].insert(best);
+    const double least = *tried[key].begin(), most = *tried[key].rbegin();
     if (least < most && (best == least || best == most)) found[key] = best == least ? "least" : "largest";
-  };
-  if (const auto& it = tuned.best.dynamic) {
-    add(
-        "dynamic.learning_rate", false, [](const Trial& t) { return t.how.dynamic->learning_rate; },
-        it->learning_rate);
-    add(
-        "dynamic.decay", false, [](const Trial& t) { return t.how.dynamic->decay; }, it->decay);
-  }
-  if (const auto& it = tuned.best.cache) {
-    add(
-        "cache.theta", true, [](const Trial& t) { return t.how.cache->theta; }, it->theta);
-    if (it->window < tuned.prefix)  // a larger one has nothing more to hold
-      add(
-          "cache.window", true, [](const Trial& t) { return static_cast<double>(t.how.cache->window); },
-          static_cast<double>(it->window));
-    // A trial has the best lambda of its window and theta; all were tried with each.
-    add(
-        "cache.lambda", true, [](const Trial& t) { return t.how.cache->lambda; }, it->lambda, tuned_lambdas);
   }
   return found;
 }
@@ -151,12 +148,9 @@ Json at_the_edge(const Tuned& tuned) {
 /// The options that give another evaluation these settings.
 std::string words_of(const Adaptation& how) {
   std::vector<std::string> words;
-  if (const auto& dynamic = how.dynamic)
-    words.push_back(fmt::format("--dynamic --set dynamic.learning_rate={} --set dynamic.decay={}",
-                                dynamic->learning_rate, dynamic->decay));
-  if (const auto& cache = how.cache)
-    words.push_back(fmt::format("--cache --set cache.window={} --set cache.theta={} --set cache.lambda={}",
-                                cache->window, cache->theta, cache->lambda));
+  if (how.dynamic) words.emplace_back("--dynamic");
+  if (how.cache) words.emplace_back("--cache");
+  for (const auto& [key, value] : searched(how)) words.push_back(fmt::format("--set {}={}", key, value));
   return fmt::format("{}", fmt::join(words, " "));
 }
 

@@ -1,4 +1,4 @@
-// `lm plot`: a page of pictures of runs.
+// A page of pictures of runs, of `lm plot` and of a training; and pictures of attention.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,6 @@
 
 #include "lm/report/curves.h"
 #include "lm/report/svg.h"
-#include "lm/report/sweep.h"
 #include "lm/tasks/task.h"
 #include "tensor/clock.h"
 
@@ -54,7 +53,7 @@ class AttentionFile {
   std::string name_;
   bool is_picture_;
   std::unique_ptr<std::FILE, Close> file_;
-  std::vector<HeatMap> maps_;  // of the picture
+  std::vector<Alignment> drawn_;  // of the picture
 };
 
 // --- Plot page ---
@@ -107,22 +106,5 @@ class TrainingPage {
   Clock::time_point written_{};  // the end of the last write
   double cost_ = 0;              // its seconds
 };
-
-// --- The command ---
-// `lm plot`: the course of trainings, sweeps, probes and attention as a page of diagrams, as pictures and
-// as CSV. Everything comes from the folders of the runs.
-
-struct PlotOptions {
-  std::vector<std::string> runs;  // run folders, or folders of sweeps
-  std::string out;                // the page; empty: plot.html, of one run or sweep in its folder
-  std::string svg, csv;           // folders; empty: none
-  std::string attention;          // a file of --attention of `lm translate`; empty: none
-  CurveOptions curves{};
-  SweepPlotOptions drawn{};
-};
-
-/// Writes the page and prints its name on stdout. Returns 0, or 2 if a run was left out, which a line on
-/// stderr names.
-int plot(const PlotOptions& options);
 
 }  // namespace rondo

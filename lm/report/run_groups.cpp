@@ -8,16 +8,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <tuple>
 
+#include "data/files.h"
+#include "lm/program/cli.h"
 #include "lm/program/recipe.h"
 #include "lm/program/terminal.h"
 #include "lm/report/evaluation_report.h"
 #include "lm/report/svg.h"
-#include "lm/report/sweep.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -33,18 +33,12 @@ Mean mean_of(const std::vector<double>& values, std::size_t of) {
   return it;
 }
 
-void add_row(TextTable& table, const std::vector<TableCell>& cells) {
-  for (std::size_t i = 0; i < table.size(); ++i) table[i].cells.push_back(cells.at(i));
-}
-
 bool is_empty(const TextColumn& column) {
   return std::all_of(column.cells.begin(), column.cells.end(),
                      [](const TableCell& cell) { return cell.text == dash; });
 }
 
 namespace {
-
-bool is_for_csv_alone(const TextColumn& column) { return column.shown == ColumnShown::in_csv_alone; }
 
 /// A column in lines of the same width, the header's two before the cells.
 std::vector<std::string> lines_of(const TextColumn& column) {
@@ -71,7 +65,6 @@ std::string text_of(const TextTable& table, int width) {
     for (const std::string& line : part) text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
   };
   for (std::size_t i = 1; i < table.size(); ++i) {
-    if (is_for_csv_alone(table[i])) continue;
     const std::vector<std::string> next = lines_of(table[i]);
     const bool fits = columns_of(part.front()) + gap + columns_of(next.front()) <= width;
     if (!fits && part != first) {
@@ -89,7 +82,6 @@ std::string short_text_of(const TextTable& table, const std::string& how, int wi
   std::vector<std::string> common, left_out;
   for (std::size_t i = 1; i < table.size(); ++i) {
     const TextColumn& column = table[i];
-    if (is_empty(column) || is_for_csv_alone(column)) continue;
     const std::string& first = column.cells.front().text;
     const bool differs = std::any_of(column.cells.begin(), column.cells.end(),
                                      [&](const TableCell& cell) { return cell.text != first; });
@@ -120,7 +112,6 @@ int table_width() {
 std::string markdown_of(const TextTable& table) {
   std::vector<std::string> lines(table.front().cells.size() + 2, "|");
   for (const TextColumn& column : table) {
-    if (is_for_csv_alone(column)) continue;
     lines[0] += fmt::format(" {} |", column.name);
     lines[1] += column.is_text ? "---|" : "---:|";
     for (std::size_t i = 0; i < column.cells.size(); ++i) {
@@ -138,10 +129,8 @@ std::string html_of(const TextTable& table) {
   for (std::size_t line = 0; line <= table.front().cells.size(); ++line) {
     html += "<tr>";
     for (const TextColumn& column : table)
-      if (!is_for_csv_alone(column))
-        html +=
-            fmt::format("<{0}{1}>{2}</{0}>", line == 0 ? "th" : "td", column.is_text ? " class='text'" : "",
-                        svg_escaped(line == 0 ? column.name : column.cells[line - 1].text));
+      html += fmt::format("<{0}{1}>{2}</{0}>", line == 0 ? "th" : "td", column.is_text ? " class='text'" : "",
+                          svg_escaped(line == 0 ? column.name : column.cells[line - 1].text));
     html += "</tr>\n";
   }
   return html + "</table>\n";
@@ -165,7 +154,7 @@ std::string csv_field(const std::string& text) {
 std::string csv_of(const TextTable& table) {
   std::vector<std::vector<std::string>> lines(table.front().cells.size() + 1);
   const auto add = [&](const TextColumn& column, const std::string& of, auto field) {
-    lines[0].push_back(csv_field((column.csv_name.empty() ? column.name : column.csv_name) + of));
+    lines[0].push_back(csv_field(column.name + of));
     for (std::size_t i = 0; i < column.cells.size(); ++i)
       lines[i + 1].push_back(csv_field(field(column.cells[i])));
   };
@@ -199,7 +188,6 @@ void sort_rows(TextTable& table, const std::string& name) {
   std::vector<std::string> names;
   const TextColumn* column = nullptr;  // by its name, else by a part of it
   for (const TextColumn& it : table) {
-    if (is_for_csv_alone(it)) continue;
     names.push_back(it.name);
     if (it.name == name || (!column && it.name.find(name) != std::string::npos)) column = &it;
   }
@@ -264,14 +252,47 @@ void say(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
   fmt::print(stderr, "lm: {}\n", fmt::format(text, std::forward<Arguments>(arguments)...));
 }
 
-/// The settings of a recipe, as shown, by their keys.
+/// The settings of a recipe for a reader, by their keys.
 std::map<std::string, std::string> shown_settings(Recipe recipe) {
   std::map<std::string, std::string> settings;
-  for (const Key& key : keys_of(recipe)) settings[key.name] = shown_value(key);
+  for (const Key& key : keys_of(recipe)) {
+    std::string text = value_text(key);
+    const bool is_list_of_one = text.starts_with('[') && text.find(',') == text.npos && text.size() > 2;
+    if (is_list_of_one || text.starts_with('"')) text = text.substr(1, text.size() - 2);
+    settings[key.name] = text;
+  }
   return settings;
 }
 
 }  // namespace
+
+bool holds_runs(const std::filesystem::path& folder) {
+  return std::filesystem::is_directory(folder) && !file_is_there(RunFolder{folder}.config()) &&
+         !runs_in(folder).empty();
+}
+
+std::pair<Runs, int> read_runs(const std::vector<std::string>& paths) {
+  std::vector<std::string> folders;
+  for (const std::string& path : paths) {
+    const bool is_written_beside_runs =
+        std::filesystem::is_regular_file(path) &&
+        (path.ends_with(".svg") || path.ends_with(".html") || path.ends_with(".csv"));
+    if (holds_runs(path))
+      for (const std::filesystem::path& run : runs_in(path)) folders.push_back(run.string());
+    else if (paths.size() == 1 || !is_written_beside_runs)
+      folders.push_back(path);
+  }
+  Runs runs;
+  int status = 0;
+  for (const std::string& folder : folders) try {
+      runs.push_back(std::make_shared<const RunRecord>(read_run(folder)));
+    } catch (const InputError&) {
+      const Failure failure = current_failure();
+      fmt::print(stderr, "{}\n", failure.line);
+      status = failure.exit_status;
+    }
+  return {std::move(runs), status};
+}
 
 std::vector<Runs> group_by_settings(const Runs& runs) {
   const auto identity = [](const RunRecord& run) {
@@ -331,11 +352,18 @@ std::vector<std::string> values_of(const Recipe& recipe, const std::vector<std::
   return values;
 }
 
+std::string shown_name(const std::string& key, const std::vector<std::string>& keys) {
+  const auto last = [](const std::string& name) { return name.substr(name.rfind('.') + 1); };
+  const auto same = std::count_if(keys.begin(), keys.end(),
+                                  [&](const std::string& other) { return last(other) == last(key); });
+  return same > 1 ? key : last(key);
+}
+
 std::optional<Mean> mean_score(const Runs& group, std::size_t kind, const std::string& key) {
   std::vector<double> figures;
   std::set<std::string> settings;
   for (const auto& run : group) {
-    const std::optional<Measured>& measured = run->measured[kind];
+    const std::optional<KeptMeasurement>& measured = run->measured[kind];
     if (!measured) continue;
     settings.insert(measured->settings);
     if (const double figure = score_in(measured->scores, key); std::isfinite(figure))
@@ -357,7 +385,7 @@ TableCell score_cell(const Runs& group, std::size_t kind, const ScoreStyle& styl
 std::vector<ScoreStyle> styles_of(const Runs& runs) {
   std::vector<const ScoreMap*> scores;
   for (const auto& run : runs) {
-    for (const std::optional<Measured>& it : run->measured)
+    for (const std::optional<KeptMeasurement>& it : run->measured)
       if (it) scores.push_back(&it->scores);
     for (const LoggedEvaluation& it : run->evaluations) scores.push_back(&it.scores);
   }
@@ -374,73 +402,50 @@ ScoreStyle decisive_score(const Recipe& recipe) {
 }
 
 void warn_omitted_published(const Runs& runs) {
-  std::map<std::string, Runs> runs_of;  // by reason
+  struct Left {
+    Runs runs;
+    std::vector<std::string> keys;  // that were changed
+  };
+  std::map<std::string, Left> by_reason;
   for (const auto& run : runs) {
     const PublishedFigures& published = run->recipe().published;
     if (published_text(published).empty()) continue;
     const std::vector<std::string> changed = changed_keys(run->recipe(), run->is_finetuned());
+    std::string reason;
     if (!changed.empty())
-      runs_of[fmt::format("settings are not those of the recipe {}: {}", run->recipe().name,
-                          fmt::join(changed, ", "))]
-          .push_back(run);
+      reason = fmt::format("settings are not those of the recipe {}: ", run->recipe().name);
     else if (!run->is_of_the_papers_text())
-      runs_of[fmt::format("they are of another text (published.vocabulary = {}, here {}; "
-                          "published.test_symbols = {}, here {}; 0: not known)",
-                          published.vocabulary, run->types, published.test_symbols,
-                          run->measured[test_kind] ? run->measured[test_kind]->symbols : 0)]
-          .push_back(run);
+      reason = fmt::format(
+          "they are of another text (published.vocabulary = {}, here {}; published.test_symbols = {}, here "
+          "{}; 0: not known)",
+          published.vocabulary, run->types, published.test_symbols,
+          run->measured[test_kind] ? run->measured[test_kind]->symbols : 0);
     else if (!run->finished)
-      runs_of["an unfinished run is not compared with them"].push_back(run);
+      reason = "an unfinished run is not compared with them";
+    else
+      continue;
+    auto& [with_it, keys] = by_reason[reason];
+    with_it.push_back(run);
+    for (const std::string& key : changed)
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
   }
-  for (const auto& [reason, group] : runs_of)
-    say("{}{}: published figures are left out: {}", group.front()->path,
-        group.size() > 1 ? fmt::format(" and {} more", group.size() - 1) : "", reason);
+  for (const auto& [reason, left] : by_reason)
+    say("{}{}: published figures are left out: {}{}", left.runs.front()->path,
+        left.runs.size() > 1 ? fmt::format(" and {} more", left.runs.size() - 1) : "", reason,
+        fmt::join(left.keys, ", "));
 }
-
-namespace {
-
-/// Measurements of one text with a method, alone or together with another, compare only if its settings are
-/// the same.
-void warn_differing_methods(const RunRecord& run) {
-  std::map<std::pair<std::string, std::string>, std::set<std::string>> settings;  // by split and method
-  for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) {
-    if (!run.measured[k] || run.measured[k]->settings.empty()) continue;
-    const auto methods = nlohmann::json::parse(run.measured[k]->settings);
-    for (const auto& [method, values] : methods.items())
-      settings[{kinds_of_measurement[k].split, method}].insert(values.dump());
-  }
-  for (const auto& [of, different] : settings)
-    if (different.size() > 1)
-      say("{}: {} was measured with different settings of [{}], which --json shows", run.path, of.first,
-          of.second);
-}
-
-}  // namespace
 
 void warn_misleading(const Runs& runs) {
   for (const auto& run : runs) {
-    warn_differing_methods(*run);
     if (!run->measured[valid_kind] && !run->steps.empty())
       say("{}: not evaluated yet; at step {}, after {:.2f} epochs, the training loss is {:.4f} nats",
           run->path, run->steps.back().when.step, run->steps.back().when.epochs, run->steps.back().nats);
-    for (const SentenceSetFigures& it : run->sentences)
-      if (it.replaces_others)
-        say("{}: {} was measured on different files or word vectors: the figures are of the last ones",
-            run->path, it.set);
-    for (std::size_t kind = 0; kind < kinds_of_measurement.size(); ++kind) {
-      const std::optional<Measured>& it = run->measured[kind];
-      if (!it) continue;
-      const MeasurementKind& of = kinds_of_measurement[kind];
-      const double nats = score_in(it->scores, "nats");
-      if (it->least_nats < nats && !it->settings.empty())
-        say("{}: {}: the figures are of the last evaluation; one with other settings was better, and "
-            "is in {}",
-            run->path, of.name, RunFolder{run->path}.evaluations().string());
-      if (run->recipe().language_modelling() && (kind == test_kind || kind == valid_kind) &&
-          is_worse_than_uniform(nats, run->vocabulary_size))
+    for (const std::size_t kind : {test_kind, valid_kind})
+      if (const auto& it = run->measured[kind];
+          it && run->recipe().language_modelling() &&
+          is_worse_than_uniform(score_in(it->scores, "nats"), run->vocabulary_size))
         say("warning: {}: the figures on {} are worse than those of equal probabilities", run->path,
-            of.split);
-    }
+            kinds_of_measurement[kind].split);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +16,7 @@ namespace rondo {
 
 // --- Text table ---
 // A table: columns of cells, printed as text for a terminal, as Markdown, as comma-separated values and as
-// HTML. Of runs: lm/report/run_table.h, lm/report/sweep.h; of cells: lm/commands/info.cpp.
+// HTML. Of runs: lm/report/run_table.h.
 
 /// Stands for a missing value.
 inline const std::string dash = "-";
@@ -38,16 +39,15 @@ struct TableCell {
   std::optional<Mean> number;  // where the text is not a number alone: what it says as one
 };
 
-/// Which tables have a column. A terminal shows one that differs in a line above the table where all its
-/// cells are the same; a detail likewise, and a short table leaves it out where they are not.
-enum class ColumnShown { always, if_it_differs, as_a_detail, in_csv_alone };
+/// How a short table has a column. One that only shows differences is in a line above the table where all its
+/// cells are the same; a detail likewise, and it is left out where they are not.
+enum class ColumnShown { always, if_it_differs, as_a_detail };
 
 struct TextColumn {
   std::string name;
   bool is_text = false;            // aligned left; numbers are aligned right
   std::vector<TableCell> cells{};  // one per row
   ColumnShown shown = ColumnShown::always;
-  std::string csv_name{};  // empty: the same
 };
 bool is_empty(const TextColumn& column);
 inline TableCell count_cell(std::int64_t count) {
@@ -56,14 +56,12 @@ inline TableCell count_cell(std::int64_t count) {
 
 /// All columns have the same number of cells.
 using TextTable = std::vector<TextColumn>;
-/// Adds a cell to each column.
-void add_row(TextTable& table, const std::vector<TableCell>& cells);
 /// Returns the width of the terminal; 120 if stdout is not a terminal.
 int table_width();
 /// Returns the lines of a table. The header has two of them: in one it would be wider than the numbers.
 /// Columns beyond `width` follow below, each part of the table with the first column.
 std::string text_of(const TextTable& table, int width = table_width());
-/// Returns them without empty columns and details. Above the table stands what all rows have in common, below
+/// Returns them without details. Above the table stands what all rows have in common, below
 /// it which details are left out, and how to see them.
 std::string short_text_of(const TextTable& table, const std::string& how, int width = table_width());
 /// Returns Markdown, for a page on GitHub.
@@ -89,6 +87,13 @@ void sort_rows(TextTable& table, const std::string& name);
 
 using Runs = std::vector<std::shared_ptr<const RunRecord>>;
 
+/// Whether it is a folder that is not a run, but has folders that are, as that of a sweep.
+bool holds_runs(const std::filesystem::path& folder);
+/// Reads the runs at these paths, and in place of a folder that holds runs these. Of several paths, as
+/// "SWEEP/*" gives them, those of diagrams, pages and tables that `lm` wrote beside runs are left out. So is
+/// what is not a run, or has a broken file, with a line on stderr and an exit status that is not 0.
+std::pair<Runs, int> read_runs(const std::vector<std::string>& paths);
+
 /// Groups finished runs that differ only in their seed, in the order of each group's first run. A group has
 /// each seed once: a second run with the same seed, or a copy, begins another group; so does an unfinished
 /// run.
@@ -100,8 +105,11 @@ std::vector<Runs> group_by_keys(const Runs& runs, const std::vector<std::string>
 /// Returns the keys whose values are not the same in all runs, in the recipe's order, without the seed and
 /// without what affects no measurement. Runs may be of several tasks.
 std::vector<std::string> differing_keys(const Runs& runs);
-/// Returns the values of these keys, as shown; a dash for one that the recipe's task does not have.
+/// Returns the values of these keys for a reader: strings without quotes, lists of one number as that number,
+/// a dash for a key that the recipe's task does not have.
 std::vector<std::string> values_of(const Recipe& recipe, const std::vector<std::string>& keys);
+/// Returns the part of a key's name after the section, or all of it if another of `keys` has the same.
+std::string shown_name(const std::string& key, const std::vector<std::string>& keys);
 
 /// Returns the mean of a score over those of a group that have it; none if they were measured with different
 /// settings.

@@ -63,10 +63,11 @@ bool read_log_line(const nlohmann::json& entry, RunRecord& run) {
   if (split == "speakers") return true;  // a recogniser's; it is in evaluations.jsonl, too
   if (split != "valid" && split != "test") return false;
   // Logs of version 0.1 do not say how a text was read: as in evaluations during training.
-  const Measured measured{.scores = logged_scores(entry, *run.recipe().task),
-                          .symbols = entry.contains("symbols") ? integer_at(entry, "symbols") : 0,
-                          .read = entry.value("read", run.recipe().task->preferred_reading())};
-  std::optional<Measured>&test = run.measured[test_kind], &valid = run.measured[valid_kind];
+  KeptMeasurement measured;
+  measured.scores = logged_scores(entry, *run.recipe().task);
+  measured.symbols = entry.contains("symbols") ? integer_at(entry, "symbols") : 0;
+  measured.read = entry.value("read", run.recipe().task->preferred_reading());
+  std::optional<KeptMeasurement>&test = run.measured[test_kind], &valid = run.measured[valid_kind];
   if (split == "test") {
     if (!test) test = measured;  // later lines are of another reading
     run.finished = true;
@@ -115,13 +116,10 @@ void take_measurements(const std::vector<KeptMeasurement>& kept, RunRecord& run)
                                             of.cache == it.cache && of.carried == carried;
                                    });
     if (kind == kinds_of_measurement.end()) continue;
-    std::optional<Measured>& into =
+    std::optional<KeptMeasurement>& into =
         run.measured[static_cast<std::size_t>(kind - kinds_of_measurement.begin())];
     if (into && kind->is_plain() && into->read == preferred && it.read != preferred) continue;
-    const double nats = score_in(it.scores, "nats");
-    Measured now{it.scores, it.symbols, it.unknowns, it.read, it.settings, nats};
-    if (into) now.least_nats = std::fmin(into->least_nats, nats);
-    into = std::move(now);
+    into = it;
   }
 }
 
@@ -159,7 +157,7 @@ RunRecord read_run(const std::string& path, bool is_training) {
   const bool is_valid = run.measured[valid_kind].has_value();
   if (is_valid) run.has_unevaluated_model = false;  // `lm eval` has measured it since
   if (!recipe.task->predicts_text())                // earlier versions kept bits of them, too
-    for (std::optional<Measured>& it : run.measured)
+    for (std::optional<KeptMeasurement>& it : run.measured)
       if (it) it->scores.erase("bits"), it->scores.erase("perplexity");
   run.sentences = kept_sentence_figures(folder);
   if (!is_training && !run.finished && is_valid && file_is_there(folder.state()))  // without a test text

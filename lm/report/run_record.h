@@ -20,17 +20,6 @@
 
 namespace rondo {
 
-/// What was measured on one text, from the log or from evaluations.jsonl. Only tasks for which
-/// Task::predicts_text() have bits and perplexity.
-struct Measured {
-  ScoreMap scores{};
-  std::int64_t symbols = 0;                // 0: the log does not say
-  std::optional<std::int64_t> unknowns{};  // of the symbols; none: the log does not say
-  std::string read{};                      // how the text was read
-  std::string settings{};                  // those of adaptive methods, as JSON
-  double least_nats = not_known;           // of all measurements of this kind, whatever their settings
-};
-
 /// A kind of measurement. `carried`: the state is carried through the text, although the recipe resets it.
 struct MeasurementKind {
   std::string name, split;
@@ -86,8 +75,10 @@ struct RunRecord {
   std::vector<ProbeOfEpoch> probes{};
   std::string scored = "symbols";  // what LoggedSteps::per_second counts
 
-  std::vector<std::optional<Measured>> measured{kinds_of_measurement.size()};  // of the best model
-  std::vector<SentenceSetFigures> sentences{};                                 // of a skip-thought model
+  /// Of the best model, by kind; from the log or from evaluations.jsonl. Only tasks for which
+  /// Task::predicts_text() have bits and perplexity.
+  std::vector<std::optional<KeptMeasurement>> measured{kinds_of_measurement.size()};
+  std::vector<SentenceSetFigures> sentences{};  // of a skip-thought model
 
   const Recipe& recipe() const { return config.recipe; }
   /// Returns the last evaluation during the training; if there was none, one of step 0.

@@ -5,54 +5,40 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "lm/program/cli.h"
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"
 #include "lm/program/terminal.h"
-#include "lm/report/sweep.h"
 #include "tensor/error.h"
 
 namespace rondo {
 
-// --- Run table ---
+namespace {
 
-void GroupTable::add_symbols(const std::string& name, ColumnShown shown, std::size_t kind) {
-  add(name, shown, [kind](const RunRecord& run) {
-    const std::optional<Measured>& it = run.measured[kind];
-    return it && it->symbols > 0 ? count_cell(it->symbols) : TableCell();
-  });
-}
-
-void GroupTable::add_setting(const std::string& name, const std::string& key, ColumnShown shown) {
-  TextColumn& column = add_of_groups(name, shown, [&](const Runs& group) -> TableCell {
-    return values_of(group.front()->recipe(), {key}).front();
-  });
-  column.is_text = std::any_of(column.cells.begin(), column.cells.end(), [](const TableCell& cell) {
-    return cell.text != dash && !number_of(cell.text);
-  });
-}
-
-void GroupTable::remove_if_empty(std::size_t columns) {
-  if (is_empty(table[table.size() - columns])) table.resize(table.size() - columns);
-}
+/// How runs are put into rows.
+struct Rows {
+  std::vector<Runs> groups;
+  std::vector<std::string> keys;  // settings that are columns
+};
 
 Rows rows_of(const Runs& runs, const std::vector<std::string>& group_by) {
-  for (const std::string& name : group_by) {
-    std::vector<std::string> known;
-    for (const auto& run : runs) {
-      Recipe recipe = run->recipe();
-      for (const Key& key : keys_of(recipe)) known.push_back(key.name);
-    }
-    const bool is_list = name.find(',') != name.npos;
-    const std::string otherwise = fmt::format("; `{} info --keys` lists them", this_program());
-    check_input(std::find(known.begin(), known.end(), name) != known.end(), "--group-by {}: no such key{}",
-                name, is_list ? "; give --group-by once for each key" : did_you_mean(name, known, otherwise));
+  std::vector<std::string> known;
+  for (const auto& run : runs) {
+    Recipe recipe = run->recipe();
+    for (const Key& key : keys_of(recipe)) known.push_back(key.name);
   }
+  for (const std::string& name : group_by)
+    check_input(std::find(known.begin(), known.end(), name) != known.end(), "--group-by {}: no such key{}",
+                name,
+                did_you_mean(name, known, fmt::format("; `{} info --keys` lists them", this_program())));
   if (!group_by.empty()) return {group_by_keys(runs, group_by), group_by};
   Rows rows{group_by_settings(runs), {}};
   // Between recipes, and between a training and a finetuning, nearly everything differs, and their names say
@@ -69,8 +55,6 @@ Rows rows_of(const Runs& runs, const std::vector<std::string>& group_by) {
   return rows;
 }
 
-namespace {
-
 /// The recipe's name; for a single run also the folder's name, if it differs.
 std::string title_of(const Runs& group) {
   const RunRecord& run = *group.front();
@@ -82,12 +66,6 @@ std::string title_of(const Runs& group) {
   if (group.size() > 1) return recipe;
   const std::string folder = last_name(run.path);
   return folder == recipe ? folder : fmt::format("{} ({})", recipe, folder);
-}
-
-/// A name of the run's text; a dash if it has none.
-TableCell text_cell(const RunRecord& run) {
-  const std::string name = short_name_of_text(run.config.made_by);
-  return name.empty() ? dash : name;
 }
 
 TableCell epochs_cell(const RunRecord& run) {
@@ -105,16 +83,11 @@ TableCell epochs_cell(const RunRecord& run) {
   return {text, when.epochs};
 }
 
-TableCell planned_epochs_cell(const RunRecord& run) {
-  const TrainerOptions& planned = run.recipe().trainer;
-  return planned.steps == 0 && !run.is_imported() ? count_cell(planned.epochs) : TableCell();
-}
-
-TableCell state_cell(const RunRecord& run) {
-  return {run.is_imported()           ? "imported"
-          : run.has_unevaluated_model ? "unfinished, not evaluated"
-          : run.finished              ? run.keeps_base ? "finished, weights unchanged" : "finished"
-                                      : "unfinished"};
+std::string state_of(const RunRecord& run) {
+  if (run.is_imported()) return "imported";
+  if (run.has_unevaluated_model) return "unfinished, not evaluated";
+  if (!run.finished) return "unfinished";
+  return run.keeps_base ? "finished, weights unchanged" : "finished";
 }
 
 TableCell time_cell(const RunRecord& run) {
@@ -144,25 +117,67 @@ bool have_same_symbols(const Runs& runs) {
   return kinds.size() == 1;
 }
 
-/// A result of sentence vectors on a set, then in brackets that of the means of word vectors; as a number the
-/// one or the other.
-TableCell sentence_cell(const RunRecord& run, const std::string& set, const ScoreStyle& style,
-                        bool of_words) {
+/// A result of sentence vectors on a set, then in brackets that of the means of word vectors.
+TableCell sentence_cell(const RunRecord& run, const std::string& set, const ScoreStyle& style) {
   const auto text = [&](double it) {
     return std::isfinite(it) ? fmt::format("{:.{}f}", it, style.digits) : dash;
   };
   for (const SentenceSetFigures& it : run.sentences)
     for (std::size_t i = 0; it.set == set && i < it.vectors.size(); ++i)
-      if (it.vectors[i].first == style.key) {
-        const double vectors = it.vectors[i].second, word_means = it.word_means.at(i).second;
-        return {fmt::format("{} ({})", text(vectors), text(word_means)), of_words ? word_means : vectors};
-      }
+      if (const auto& [key, figure] = it.vectors[i]; key == style.key)
+        return {fmt::format("{} ({})", text(figure), text(it.word_means.at(i).second)), figure};
   return {};
 }
 
 /// The table of `lm table` in the making.
-struct RunTable : GroupTable {
+struct RunTable {
   const Runs& runs;
+  const std::vector<Runs>& groups;
+  TextTable table{};
+
+  TextColumn& add_of_groups(const std::string& name, ColumnShown shown,
+                            const std::function<TableCell(const Runs&)>& cell_of) {
+    TextColumn& column = table.emplace_back(TextColumn{.name = name, .shown = shown});
+    for (const Runs& group : groups) column.cells.push_back(cell_of(group));
+    return column;
+  }
+  /// Adds a column that has the cells of a group's runs, each text once, with the mean of their numbers, and
+  /// their deviation if the number `varies` because it was measured.
+  TextColumn& add(const std::string& name, ColumnShown shown,
+                  const std::function<TableCell(const RunRecord&)>& cell_of, bool varies = false) {
+    return add_of_groups(name, shown, [&](const Runs& group) {
+      std::vector<std::string> texts;
+      std::vector<double> numbers;
+      for (const auto& run : group) {
+        const TableCell cell = cell_of(*run);
+        if (std::find(texts.begin(), texts.end(), cell.text) == texts.end()) texts.push_back(cell.text);
+        if (cell.number && std::isfinite(cell.number->value)) numbers.push_back(cell.number->value);
+      }
+      TableCell joined(fmt::format("{}", fmt::join(texts, "; ")));
+      if (numbers.empty()) return joined;
+      joined.number = mean_of(numbers, varies ? group.size() : numbers.size());
+      if (!varies) joined.number->deviation = 0;
+      return joined;
+    });
+  }
+  /// Adds a column of texts; an empty one is a dash.
+  void add_texts(const std::string& name, ColumnShown shown,
+                 const std::function<std::string(const RunRecord&)>& text_of) {
+    const auto cell_of = [&](const RunRecord& run) {
+      const std::string text = text_of(run);
+      return TableCell(text.empty() ? dash : text);
+    };
+    add(name, shown, cell_of).is_text = true;
+  }
+
+  void add_setting(const std::string& name, const std::string& key) {
+    TextColumn& column = add_of_groups(name, ColumnShown::if_it_differs, [&](const Runs& group) -> TableCell {
+      return values_of(group.front()->recipe(), {key}).front();
+    });
+    column.is_text = std::any_of(column.cells.begin(), column.cells.end(), [](const TableCell& cell) {
+      return cell.text != dash && !number_of(cell.text);
+    });
+  }
 
   /// Adds the columns of one kind of measurement. Nats, symbols and the reading are shown only for models
   /// that do not adapt; JSON has them for all.
@@ -170,43 +185,32 @@ struct RunTable : GroupTable {
     const MeasurementKind& kind = kinds_of_measurement[k];
     const bool is_measured =
         std::any_of(runs.begin(), runs.end(), [&](const auto& run) { return run->measured[k].has_value(); });
-    if ((!kind.is_plain() || kind.split == "speakers") && !is_measured) return;
+    if (!kind.is_plain() && !is_measured) return;
     const auto unit = [](const RunRecord& run) { return name_of(run.recipe().published.unit); };
     add(kind.name + " published", ColumnShown::always, [&](const RunRecord& run) -> TableCell {
       const double figure = run.published(k);
       return figure > 0 ? TableCell(fmt::format("{} {}", figure, unit(run)), figure) : TableCell();
     });
-    add_texts(kind.name + " published unit", ColumnShown::in_csv_alone,
-              [&](const RunRecord& run) -> TableCell { return run.published(k) > 0 ? unit(run) : dash; });
-    remove_if_empty(2);
     const bool same_symbols = have_same_symbols(runs);
-    std::vector<bool> needs_nats(groups.size(), true);  // rows without another score but bits per byte
-    std::size_t nats = 0;
-    std::vector<ScoreStyle> styles = styles_of(runs);
-    if (std::none_of(styles.begin(), styles.end(), [](const ScoreStyle& it) { return it.key == "nats"; }))
-      styles.push_back(score_style("nats"));  // a column of runs that are not measured yet
-    for (const ScoreStyle& style : styles) {
-      const bool are_nats = style.key == "nats";
-      if (are_nats && !kind.is_plain()) continue;
-      if (are_nats) nats = table.size();
-      TextColumn& column = add_of_groups(
+    bool has_others = false;  // scores beside nats and bits per byte
+    for (const ScoreStyle& style : styles_of(runs)) {
+      if (style.key == "nats" && !kind.is_plain()) continue;
+      const TextColumn& column = add_of_groups(
           kind.name + " " + style.name, ColumnShown::always, [&](const Runs& group) -> TableCell {
             return shows_score(*group.front(), style.key, same_symbols) ? score_cell(group, k, style)
                                                                         : TableCell();
           });
-      for (std::size_t i = 0; i < groups.size(); ++i)
-        if ((column.cells[i].text == dash) == are_nats && style.key != "bits_per_byte") needs_nats[i] = false;
-      if (!are_nats) remove_if_empty();
+      has_others |= style.key != "nats" && style.key != "bits_per_byte" && !is_empty(column);
     }
+    for (TextColumn& it : table)
+      if (has_others && it.name == kind.name + " nats") it.shown = ColumnShown::as_a_detail;
     if (!kind.is_plain()) return;
-    if (std::find(needs_nats.begin(), needs_nats.end(), true) == needs_nats.end())
-      table[nats].shown = ColumnShown::as_a_detail;
-    add_symbols(kind.name + " symbols", ColumnShown::as_a_detail, k);
-    if (!is_empty(table[nats])) remove_if_empty();
-    add_texts(kind.name + " reading", ColumnShown::if_it_differs, [&](const RunRecord& run) -> TableCell {
-      return run.measured[k] ? run.measured[k]->read : dash;
+    add(kind.name + " symbols", ColumnShown::as_a_detail, [&](const RunRecord& run) {
+      const std::optional<KeptMeasurement>& it = run.measured[k];
+      return it && it->symbols > 0 ? count_cell(it->symbols) : TableCell();
     });
-    remove_if_empty();
+    add_texts(kind.name + " reading", ColumnShown::if_it_differs,
+              [&](const RunRecord& run) { return run.measured[k] ? run.measured[k]->read : ""; });
   }
 
   /// Adds a column for each result on each set that a run was measured on, in the order of the measurements.
@@ -216,15 +220,10 @@ struct RunTable : GroupTable {
       for (const SentenceSetFigures& it : run->sentences)
         if (std::find(sets.begin(), sets.end(), it.set) == sets.end()) sets.push_back(it.set);
     for (const std::string& set : sets)
-      for (const ScoreStyle& style : score_styles()) {
-        const std::string name = set + " " + style.name;
-        for (const bool of_words : {false, true})
-          add(
-              of_words ? name + " of word means" : name,
-              of_words ? ColumnShown::in_csv_alone : ColumnShown::always,
-              [&](const RunRecord& run) { return sentence_cell(run, set, style, of_words); }, true);
-        remove_if_empty(2);
-      }
+      for (const ScoreStyle& style : score_styles())
+        add(
+            set + " " + style.name, ColumnShown::always,
+            [&](const RunRecord& run) { return sentence_cell(run, set, style); }, true);
   }
 };
 
@@ -232,29 +231,32 @@ struct RunTable : GroupTable {
 
 TextTable table_of(const Runs& runs, const std::vector<std::string>& group_by) {
   const auto [groups, keys] = rows_of(runs, group_by);
-  RunTable rows{{groups}, runs};
+  RunTable rows{runs, groups};
   std::map<std::string, int> titles;
   for (const Runs& group : groups) ++titles[title_of(group)];
-  rows.add_of_groups("recipe", ColumnShown::always,
-                     [&](const Runs& group) -> TableCell {
-                       const std::string title = title_of(group);
-                       if (titles[title] == 1 || group.size() > 1) return title;
-                       return fmt::format("{} ({})", group.front()->recipe().name, group.front()->path);
-                     })
-      .is_text = true;
+  const auto title = [&](const Runs& group) -> TableCell {
+    const std::string it = title_of(group);
+    if (titles[it] == 1 || group.size() > 1) return it;
+    return fmt::format("{} ({})", group.front()->recipe().name, group.front()->path);
+  };
+  rows.add_of_groups("recipe", ColumnShown::always, title).is_text = true;
   std::set<std::vector<std::string>> texts;
   std::set<Precision> precisions;
+  bool are_finished = true;
   for (const auto& run : runs) {
     if (const auto& sha256 = run->config.made_by.sha256; !sha256.empty()) texts.insert(digests_of(sha256));
     precisions.insert(run->config.made_by.precision);
+    are_finished &= state_of(*run) == "finished";
   }
-  if (texts.size() > 1) rows.add_texts("text", ColumnShown::if_it_differs, text_cell);
+  if (texts.size() > 1)
+    rows.add_texts("text", ColumnShown::if_it_differs,
+                   [](const RunRecord& run) { return short_name_of_text(run.config.made_by); });
   if (precisions.size() > 1)
     rows.add_texts("precision", ColumnShown::always,
-                   [](const RunRecord& run) -> TableCell { return name_of(run.config.made_by.precision); });
+                   [](const RunRecord& run) { return name_of(run.config.made_by.precision); });
   for (const std::string& key : keys) {
     const std::string name = shown_name(key, keys);
-    rows.add_setting(name == "epochs" ? key : name, key, ColumnShown::if_it_differs);  // there are others
+    rows.add_setting(name == "epochs" ? key : name, key);  // there are other epochs
   }
   if (groups.size() < runs.size())
     rows.add_of_groups("runs", ColumnShown::if_it_differs,
@@ -263,13 +265,10 @@ TextTable table_of(const Runs& runs, const std::vector<std::string>& group_by) {
            [](const RunRecord& run) { return count_cell(run.parameters); });
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) rows.add_measurements(k);
   rows.add_sentence_results();
-  rows.add_texts("epochs", ColumnShown::if_it_differs, epochs_cell);
-  rows.add("epochs planned", ColumnShown::in_csv_alone, planned_epochs_cell);
-  rows.remove_if_empty();
-  const bool are_all_finished = std::all_of(
-      runs.begin(), runs.end(), [](const auto& run) { return state_cell(*run).text == "finished"; });
-  if (!are_all_finished) rows.add_texts("state", ColumnShown::if_it_differs, state_cell);
-  rows.add("training time", ColumnShown::always, time_cell).csv_name = "training seconds";
+  rows.add("epochs", ColumnShown::if_it_differs, epochs_cell).is_text = true;
+  if (!are_finished) rows.add_texts("state", ColumnShown::if_it_differs, state_of);
+  rows.add("training time", ColumnShown::always, time_cell);
+  std::erase_if(rows.table, is_empty);
   return rows.table;
 }
 
@@ -284,7 +283,7 @@ std::string json_key(const MeasurementKind& kind) {
   return key;
 }
 
-Json json_of(const std::optional<Measured>& it) {
+Json json_of(const std::optional<KeptMeasurement>& it) {
   Json json{{"nats", nullptr},    {"bits", nullptr},     {"perplexity", nullptr}, {"bits_per_byte", nullptr},
             {"symbols", nullptr}, {"unknowns", nullptr}, {"read", nullptr}};
   if (!it) return json;
@@ -294,6 +293,12 @@ Json json_of(const std::optional<Measured>& it) {
   for (const auto& [name, value] : it->scores) json[name] = value;
   if (!it->settings.empty()) json.update(Json::parse(it->settings));
   return json;
+}
+
+/// A value of a setting, as TOML or as shown: a number, true or false, a list or a text; null for a dash.
+Json json_of_value(const std::string& value) {
+  if (value == dash) return {};
+  return Json::accept(value) ? Json::parse(value) : Json(value);
 }
 
 Json json_of_run(const RunRecord& run) {
@@ -350,20 +355,14 @@ Json json_of_group(const Runs& group, const std::vector<std::string>& keys) {
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k)
     for (const ScoreStyle& style : styles_of(group))
       if (const auto mean = mean_score(group, k, style.key); mean && mean->n > 0)
-        json[json_key(kinds_of_measurement[k])][style.key] = json_of(*mean);
+        json[json_key(kinds_of_measurement[k])][style.key] = {
+            {"mean", mean->value},
+            {"deviation", mean->n > 1 ? Json(mean->deviation) : Json()},  // not known of one run
+            {"n", mean->n}};
   return json;
 }
 
 }  // namespace
-
-Json json_of_value(const std::string& value) {
-  if (value == dash) return {};
-  return Json::accept(value) ? Json::parse(value) : Json(value);
-}
-
-Json json_of(const Mean& mean) {
-  return {{"mean", mean.value}, {"deviation", mean.n > 1 ? Json(mean.deviation) : Json()}, {"n", mean.n}};
-}
 
 Json json_of(const Runs& runs, const std::vector<std::string>& group_by) {
   Json list = Json::array(), groups = Json::array();
@@ -373,41 +372,18 @@ Json json_of(const Runs& runs, const std::vector<std::string>& group_by) {
   return {{"runs", list}, {"groups", groups}};
 }
 
-// --- The command ---
-
-int table(const TableOptions& options) {
-  const bool is_sweep = options.runs.size() == 1 && holds_runs(options.runs[0]);
-  const bool arranges = !options.group_by.empty() || !options.sort.empty() || options.csv;
-  if (is_sweep && !arranges) {
-    print_sweep(
-        options.runs[0],
-        {.json = options.json, .markdown = options.markdown, .plot = options.plot, .drawn = options.drawn});
-    return 0;
-  }
-  const bool draws = !options.plot.empty() || !options.drawn.over.empty() || options.drawn.band;
-  check_input(!draws || is_sweep, "table: --plot, --over and --band are for the folder of one sweep");
-  check_input(
-      !draws,
-      "table: --plot, --over and --band draw a sweep as it is: leave out --group-by, --sort and --csv");
-  check_input(options.sort.empty() || !options.json,
-              "table: --sort orders the rows of a table: leave it out with --json");
-  const auto& [runs, status] = read_runs(runs_among(options.runs));
-  if (runs.empty()) return status;
-  if (options.json) {
-    print_json(json_of(runs, options.group_by));
-    return status;
-  }
-  TextTable rows = table_of(runs, options.group_by);
-  if (!options.sort.empty()) sort_rows(rows, options.sort);
-  fmt::print("{}", options.csv        ? csv_of(rows)
-                   : options.markdown ? markdown_of(rows)
-                   : options.full     ? text_of(rows)
-                                      : short_text_of(rows, "--full shows all columns"));
+void print_table(const Runs& runs, const TableOptions& options) {
+  if (options.json) return print_json(json_of(runs, options.group_by));
+  TextTable table = table_of(runs, options.group_by);
+  if (!options.sort.empty()) sort_rows(table, options.sort);
+  fmt::print("{}", options.csv        ? csv_of(table)
+                   : options.markdown ? markdown_of(table)
+                   : options.full     ? text_of(table)
+                                      : short_text_of(table, "--full shows all columns"));
   if (!options.group_by.empty()) warn_mixed_groups(group_by_keys(runs, options.group_by), options.group_by);
   warn_omitted_published(runs);
   warn_misleading(runs);
   warn_incomparable(runs);
-  return status;
 }
 
 }  // namespace rondo

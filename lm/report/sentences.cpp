@@ -278,38 +278,24 @@ std::vector<Variable> expand_vocabulary(SkipThought& model, SkipThoughtTask& tas
 }
 
 std::vector<SentenceSetFigures> kept_sentence_figures(const RunFolder& run) {
-  struct Kept {
-    std::string model;               // its SHA-256
-    std::vector<std::string> files;  // their digests, and the name of the word vectors
-    SentenceSetFigures figures;
-  };
-  std::vector<Kept> all;
+  std::vector<std::pair<std::string, SentenceSetFigures>> all;  // each with the SHA-256 of its model
   read_json_lines(run.evaluations(), "`lm eval` keeps", [&](const nlohmann::json& entry) {
-    if (!entry.contains("set")) return true;
-    std::vector<std::string> files = digests_of(entry.at("sha256").get<std::vector<std::string>>());
-    files.push_back(entry.value("word_vectors", ""));
-    all.push_back({entry.at("model"),
-                   std::move(files),
-                   {entry.at("set"), integer_at(entry, "scored"), figures_of(entry.at("vectors")),
-                    figures_of(entry.at("word_means"))}});
+    if (entry.contains("set"))
+      all.emplace_back(entry.at("model"), SentenceSetFigures{entry.at("set"), integer_at(entry, "scored"),
+                                                             figures_of(entry.at("vectors")),
+                                                             figures_of(entry.at("word_means"))});
     return true;
   });
-  std::vector<SentenceSetFigures> figures;
-  if (all.empty()) return figures;
+  std::vector<SentenceSetFigures> last;  // of each set
+  if (all.empty()) return last;
   const std::string model =
-      file_is_there(run.model()) ? sha256_hex(InputFile(run.model())) : all.back().model;
-  std::vector<Kept> last;  // of each set
-  for (Kept& it : all) {
-    if (it.model != model) continue;
-    std::erase_if(last, [&](const Kept& before) {
-      if (before.figures.set != it.figures.set) return false;
-      it.figures.replaces_others |= before.figures.replaces_others || before.files != it.files;
-      return true;
-    });
-    last.push_back(std::move(it));
+      file_is_there(run.model()) ? sha256_hex(InputFile(run.model())) : all.back().first;
+  for (auto& [of, figures] : all) {
+    if (of != model) continue;
+    std::erase_if(last, [&set = figures.set](const SentenceSetFigures& it) { return it.set == set; });
+    last.push_back(std::move(figures));
   }
-  for (Kept& it : last) figures.push_back(std::move(it.figures));
-  return figures;
+  return last;
 }
 
 }  // namespace rondo

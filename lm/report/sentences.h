@@ -55,8 +55,6 @@ struct SentenceSetFigures {
   std::string set;
   std::int64_t scored = 0;
   SentenceFigures vectors, word_means;  // of the run's vectors, and of the baseline
-  /// As stored: this model was measured before on other files, or with other word vectors.
-  bool replaces_others = false;
 };
 
 /// "pearson 0.8000  spearman 0.7900  mse 0.3700".

@@ -293,24 +293,24 @@ struct PlotPicture : Picture {
   PlotScale x{plot.x}, y{plot.y};
 };
 
-Picture picture_of(const HeatMap& map) {
+Picture picture_of(const Alignment& map) {
   constexpr double square = 22, margin = 8;
   const auto widest = [](const std::vector<std::string>& labels) {
     double most = letter;
     for (const std::string& it : labels) most = std::max(most, width_of(it));
     return most + 2 * margin;
   };
-  const double left = widest(map.rows), top = widest(map.columns);
-  Picture picture{left + square * static_cast<double>(map.columns.size()) + margin,
-                  top + square * static_cast<double>(map.rows.size()) + margin};
+  const double left = widest(map.target), top = widest(map.source);
+  Picture picture{left + square * static_cast<double>(map.source.size()) + margin,
+                  top + square * static_cast<double>(map.target.size()) + margin};
   const auto at = [](double begin, std::size_t i) { return begin + square * static_cast<double>(i); };
-  for (std::size_t column = 0; column < map.columns.size(); ++column)
-    picture.upright_text(at(left, column) + 0.7 * square, top - margin, "start", map.columns[column]);
-  for (std::size_t row = 0; row < map.rows.size(); ++row) {
-    picture.text(left - margin, at(top, row) + 0.7 * square, "end", map.rows[row]);
-    for (std::size_t column = 0; column < map.columns.size(); ++column)
+  for (std::size_t column = 0; column < map.source.size(); ++column)
+    picture.upright_text(at(left, column) + 0.7 * square, top - margin, "start", map.source[column]);
+  for (std::size_t row = 0; row < map.target.size(); ++row) {
+    picture.text(left - margin, at(top, row) + 0.7 * square, "end", map.target[row]);
+    for (std::size_t column = 0; column < map.source.size(); ++column)
       picture.box(at(left, column), at(top, row), square - 1, square - 1, colours[0],
-                  std::clamp(map.values[row][column], 0.0f, 1.0f));
+                  std::clamp(map.weights[row][column], 0.0f, 1.0f));
   }
   return picture;
 }
@@ -349,9 +349,9 @@ std::string svg_of(const std::vector<Plot>& plots, std::size_t columns) {
   return svg_document(pictures, columns);
 }
 
-std::string svg_of(const std::vector<HeatMap>& maps) {
+std::string svg_of(const std::vector<Alignment>& alignments) {
   std::vector<Picture> pictures;
-  for (const HeatMap& it : maps) pictures.push_back(picture_of(it));
+  for (const Alignment& it : alignments) pictures.push_back(picture_of(it));
   return svg_document(pictures, 1);
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "lm/tasks/task.h"
+
 namespace rondo {
 
 struct PlotAxis {
@@ -52,12 +54,6 @@ struct Plot {
 /// Whether a curve has a point that can be drawn.
 bool has_points(const Plot& plot);
 
-/// values[row][column], from 0 to 1: the larger, the stronger the colour of a square.
-struct HeatMap {
-  std::vector<std::string> columns, rows;
-  std::vector<std::vector<float>> values;
-};
-
 /// Returns round numbers from `from` to `to`: multiples of 1, 2 or 5 times a power of ten, two to seven of
 /// them; on a logarithmic axis powers of ten, at most nine of them, and between two of them 2 and 5 times,
 /// where that gives three or more. `from` is less than `to`, and above 0 on a logarithmic axis.
@@ -68,7 +64,9 @@ std::string tick_text(double tick);
 /// Draws pictures in rows of `columns`. A label that is too long for the legend is cut. Throws Error for one
 /// that has nothing to draw.
 std::string svg_of(const std::vector<Plot>& plots, std::size_t columns = 1);
-std::string svg_of(const std::vector<HeatMap>& maps);
+/// Draws the weights as squares, in rows of the target and columns of the source: the larger, from 0 to 1,
+/// the stronger the colour.
+std::string svg_of(const std::vector<Alignment>& alignments);
 inline std::string svg_of(const Plot& plot) { return svg_of(std::vector<Plot>{plot}); }
 
 /// Returns a text as part of an SVG document, in an attribute, too.

@@ -229,7 +229,9 @@ log_every = 1
     run.config.recipe = resolve_recipe(data_.path("tiny.toml"), settings_of(settings));
     run.types = 12;
     run.finished = true;
-    run.measured[test_kind] = Measured{.symbols = 100, .read = run.recipe().task->preferred_reading()};
+    KeptMeasurement& test = run.measured[test_kind].emplace();
+    test.symbols = 100;
+    test.read = run.recipe().task->preferred_reading();
     std::string told = published_json(run.recipe().published).dump();
     for (std::size_t kind = 0; kind < kinds_of_measurement.size(); ++kind)
       told += fmt::format(" {}", run.published(kind));

@@ -112,7 +112,7 @@ TEST(SvgPlot, DrawsHistogramsFromZero) {
 
 TEST(HeatMaps, HaveStrongerSquaresForLargerValues) {
   const XmlElement picture =
-      xml_of(svg_of(std::vector<HeatMap>{{{"a", "<b>"}, {"the long name"}, {{0.25f, 1}}}}));
+      xml_of(svg_of(std::vector<Alignment>{{{"a", "<b>"}, {"the long name"}, {{0.25f, 1}}}}));
   const auto squares = picture.all("rect");
   ASSERT_EQ(squares.size(), 2u);
   EXPECT_EQ(squares[0]->at("fill-opacity"), "0.25");

@@ -42,8 +42,7 @@ TEST(TextTables, AShortOneSaysOnceWhatAllRowsShareAndNamesWhatItLacks) {
                         column("nats", {"2", "3"}, ColumnShown::as_a_detail),
                         column("symbols", {"9", "9"}, ColumnShown::as_a_detail),
                         column("text", {"x", "y"}, ColumnShown::if_it_differs),
-                        column("parameters", {"7", "7"}, ColumnShown::if_it_differs),
-                        column("none", {dash, dash})};
+                        column("parameters", {"7", "7"}, ColumnShown::if_it_differs)};
   EXPECT_EQ(short_text_of(table, "ask", 80),
             "in all rows: symbols: 9; parameters: 7\n"
             "\n"
