@@ -8,6 +8,7 @@
 
 #include "data/symbols.h"
 #include "data/vocabulary.h"
+#include "lm/decoding/predictor.h"
 #include "nn/models/language_model.h"
 
 namespace rondo {
@@ -54,5 +55,38 @@ class Sampler {
   std::vector<bool> was_there_;  // by id: symbols that were read or sampled
   uint64_t drawn_ = 0;
 };
+
+// --- Stop strings ---
+// What is written so far is passed on only as far as it cannot be the beginning of a string that ends the
+// text.
+
+class StopStrings {
+ public:
+  /// None of them is empty.
+  explicit StopStrings(std::vector<std::string> stops) : stops_(std::move(stops)) {}
+
+  /// Takes the next part of the text; returns what can be printed. Once stopped, nothing more.
+  std::string take(const std::string& text);
+  /// Whether one has been found: what precedes it has been returned, it has not.
+  bool stopped() const { return stopped_; }
+  /// At the end of a text that was not stopped: what was held back.
+  std::string rest();
+
+ private:
+  std::vector<std::string> stops_;
+  std::string held_;
+  bool stopped_ = false;
+};
+
+// --- Sentences ---
+
+/// One sentence for each of the predictor's, symbol by symbol until the end symbol, or cut off after
+/// `max_length` symbols, including the end symbol. `numbers` are the B numbers of the sentences, such as
+/// their lines: together with the options' seed they determine the random numbers, so that a sentence's
+/// sample does not depend on the batch that it is in. A score is log p, which the temperature does not
+/// change. Error for other than B numbers, and for a distribution without a possible symbol.
+std::vector<Hypothesis> sample_sentences(Predictor& predictor, const SearchSymbols& symbols,
+                                         const SamplingOptions& options, int64_t max_length,
+                                         const std::vector<int64_t>& numbers);
 
 }  // namespace rondo

@@ -164,6 +164,11 @@ bool LanguageModelling::next_batch(Batch& batch) {
 bool LanguageModelling::stage_extreme(Batch& batch, size_t number) {
   if (number > 1) return false;
   batches_.find(number == 0 ? Extreme::largest : Extreme::smallest, !leaves_out_padding(), chunk_);
+  for (const auto& [name, state] : named_tensors(states_)) {  // as in the middle of a text
+    const Tensor drawn(state.shape());
+    fill_uniform(drawn, {.seed = 1, .name = hash_of(name)}, real(-0.9), real(0.9));
+    copy(drawn.to(state.device()), state);
+  }
   stage(batch);
   return true;
 }

@@ -1,5 +1,5 @@
-// Sampled sentences: frequencies, seeds and batches: lm/decoding/sequence_sampling.h.
-#include "lm/decoding/sequence_sampling.h"
+// Sampled sentences: frequencies, seeds and batches: lm/decoding/sampling.h.
+#include "lm/decoding/sampling.h"
 
 #include <gtest/gtest.h>
 
