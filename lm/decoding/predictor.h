@@ -1,5 +1,5 @@
 // What a search needs from a model: the distribution of the next symbol after each of some hypotheses. What
-// a search returns. Next: lm/decoding/beam_search.h, lm/decoding/sampling.h.
+// a search returns. Next: lm/decoding/beam_search.h.
 #pragma once
 
 #include <cstdint>
@@ -54,14 +54,6 @@ struct Hypothesis {
   /// the end symbol of a finished one.
   std::vector<std::vector<float>> attention{};
 };
-
-/// next(), with log_p on the host. Error for results whose shape is not that of the grid.
-Predictor::Prediction next_on_host(Predictor& predictor, const std::vector<int32_t>& ids);
-/// select(), unless the new grid is the old one, which has `old_rows` rows.
-void select_rows(Predictor& predictor, const std::vector<int64_t>& rows,
-                 const std::vector<int64_t>& sentences, int64_t old_rows);
-/// Error unless the vocabulary has these symbols.
-void check_symbols(const SearchSymbols& symbols, const Predictor& predictor);
 
 // --- Shallow fusion ---
 // Gulcehre et al. 2015, "On Using Monolingual Corpora in Neural Machine Translation": a model whose

@@ -8,7 +8,6 @@
 
 #include "data/symbols.h"
 #include "data/vocabulary.h"
-#include "lm/decoding/predictor.h"
 #include "nn/models/language_model.h"
 
 namespace rondo {
@@ -77,16 +76,5 @@ class StopStrings {
   std::string held_;
   bool stopped_ = false;
 };
-
-// --- Sentences ---
-
-/// One sentence for each of the predictor's, symbol by symbol until the end symbol, or cut off after
-/// `max_length` symbols, including the end symbol. `numbers` are the B numbers of the sentences, such as
-/// their lines: together with the options' seed they determine the random numbers, so that a sentence's
-/// sample does not depend on the batch that it is in. A score is log p, which the temperature does not
-/// change. Error for other than B numbers, and for a distribution without a possible symbol.
-std::vector<Hypothesis> sample_sentences(Predictor& predictor, const SearchSymbols& symbols,
-                                         const SamplingOptions& options, int64_t max_length,
-                                         const std::vector<int64_t>& numbers);
 
 }  // namespace rondo

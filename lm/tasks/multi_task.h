@@ -455,9 +455,7 @@ class MultiTaskLearning
     return fmt::format("{}", fmt::join(texts, ", "));
   }
   std::int64_t validation_size() const override { return parts_.front().valid.pairs.size(); }
-  std::vector<std::string> measured_splits() const override {
-    return text_.has_test ? std::vector<std::string>{"valid", "test"} : std::vector<std::string>{"valid"};
-  }
+  std::vector<std::string> measured_splits() const override { return valid_and_test(text_.has_test); }
 
   std::vector<std::int64_t> sizes() const override {
     std::vector<std::int64_t> sizes;

@@ -106,9 +106,7 @@ class SentenceTask : public TaskWith<Derived, Settings, Model> {
   }
   std::vector<std::string> notes() const override { return texts_.notes; }
   std::int64_t validation_size() const override { return encoded_.at(Split::valid).size(); }
-  std::vector<std::string> measured_splits() const override {
-    return has_test() ? std::vector<std::string>{"valid", "test"} : std::vector<std::string>{"valid"};
-  }
+  std::vector<std::string> measured_splits() const override { return valid_and_test(has_test()); }
   std::vector<std::int64_t> sizes() const override { return {vocabulary_->size()}; }
   /// By evaluate() and probe(), which are functions of the model and of what encode() gives.
   Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {

@@ -378,7 +378,7 @@ class SpeechTask : public TaskWith<SpeechTask, SpeechSettings, CtcModel> {
                        numbers = steps * settings.frames.stack * width;
     Utterances made;
     for (std::int64_t i = sentences_of(settings.train, steps); i > 0; --i) {
-      made.frames.push_back({width, std::vector<float>(static_cast<std::size_t>(numbers))});
+      made.frames.push_back({width, std::vector<float>(static_cast<std::size_t>(numbers), 1.0F)});
       made.labels.push_back(some_ids(characters, sizes.at(0) - 1));
       for (std::int32_t& label : made.labels.back()) ++label;  // 0 is the blank
       made.transcripts.emplace_back("a");

@@ -228,9 +228,8 @@ class TaskWith : public Base {
 };
 
 /// "valid", and "test" if there is such a text.
-template <class Texts>
-std::vector<std::string> names_of_measured(const Texts& texts) {
-  return texts.test ? std::vector<std::string>{"valid", "test"} : std::vector<std::string>{"valid"};
+inline std::vector<std::string> valid_and_test(bool has_test) {
+  return has_test ? std::vector<std::string>{"valid", "test"} : std::vector<std::string>{"valid"};
 }
 
 /// The settings' own check_options(). Its InputError gets `where` (a recipe's name or file) before its text,

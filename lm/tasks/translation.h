@@ -476,7 +476,9 @@ class TranslationTask
                        vocabularies_->target.size());
   }
   std::int64_t validation_size() const override { return encoded_.at(Split::valid).pairs.size(); }
-  std::vector<std::string> measured_splits() const override { return names_of_measured(texts_); }
+  std::vector<std::string> measured_splits() const override {
+    return valid_and_test(texts_.test.has_value());
+  }
 
   std::vector<std::int64_t> sizes() const override {
     return {vocabularies_->source.size(), vocabularies_->target.size()};
