@@ -14,7 +14,6 @@
 #include "data/text.h"
 #include "lm/commands/options.h"
 #include "lm/decoding/sampling.h"
-#include "lm/decoding/stop_strings.h"
 #include "lm/program/compute.h"
 #include "lm/program/files.h"
 #include "lm/program/run.h"

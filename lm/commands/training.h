@@ -103,7 +103,7 @@ struct TaskTraining {
   std::vector<SentenceSet> sentence_sets{};  // on which vectors of sentences are measured while it trains
 };
 
-/// Loads the weights that a training starts or resumes from, or tests a new model (lm/tasks/self_test.h).
+/// Loads the weights that a training starts or resumes from, or tests a new model (Task::check_gradients()).
 /// Returns the position of the log at that time.
 int64_t load_begin(TaskTraining& training, const Setup& setup);
 

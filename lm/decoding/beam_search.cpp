@@ -5,18 +5,78 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
-#include "lm/decoding/candidates.h"
 #include "tensor/error.h"
 #include "tensor/threads.h"
 
 namespace rondo {
 namespace {
 
+bool better(const Candidate& a, const Candidate& b) {
+  return std::tie(b.log_p, a.hypothesis, a.symbol) < std::tie(a.log_p, b.hypothesis, b.symbol);
+}
+
+}  // namespace
+
+void find_best(const NextSymbols& next, std::span<const double> log_p, int64_t count,
+               std::optional<int32_t> banned, std::vector<Candidate>& best) {
+  best.clear();  // a heap, the worst of them first
+  // Candidates come in the order of hypothesis and symbol, so that one equal to the worst is no better.
+  double worst = -std::numeric_limits<double>::infinity();
+  for (int64_t k = 0; k < std::ssize(log_p); ++k) {
+    const real* row = next.data + k * next.row_stride;
+    const double before = log_p[static_cast<size_t>(k)];
+    for (int64_t v = 0; v < next.symbols; ++v) {
+      const double sum = before + static_cast<double>(row[v]);
+      if (sum <= worst || v == banned) continue;
+      const Candidate candidate{sum, k, static_cast<int32_t>(v)};
+      if (std::isnan(sum)) return best.assign(1, candidate);
+      if (std::ssize(best) == count) {
+        std::pop_heap(best.begin(), best.end(), better);
+        best.pop_back();
+      }
+      best.push_back(candidate);
+      std::push_heap(best.begin(), best.end(), better);
+      if (std::ssize(best) == count) worst = best.front().log_p;
+    }
+  }
+  std::sort_heap(best.begin(), best.end(), better);
+}
+
+namespace {
+
 constexpr int64_t parallel_symbols = 1 << 16;  // fewer are not worth waking other threads for
 
 size_t at(int64_t index) { return static_cast<size_t>(index); }
+
+/// next(), with log_p on the host. Error for results whose shape is not that of the grid.
+Predictor::Prediction next_on_host(Predictor& predictor, const std::vector<int32_t>& ids) {
+  Predictor::Prediction prediction = predictor.next(ids);
+  const Shape expected{std::ssize(ids), predictor.vocabulary_size()};
+  check(prediction.log_p.shape() == expected, "[search] log probabilities {} were expected: {}", expected,
+        prediction.log_p.shape());
+  check(!prediction.attention.defined() || prediction.attention.rows() == std::ssize(ids),
+        "[search] attention of {} hypotheses was expected: {}", ids.size(), prediction.attention.shape());
+  prediction.log_p = prediction.log_p.to(Device::cpu);
+  return prediction;
+}
+
+/// select(), unless the new grid is the old one, which has `old_rows` rows.
+void select_rows(Predictor& predictor, const std::vector<int64_t>& rows,
+                 const std::vector<int64_t>& sentences, int64_t old_rows) {
+  bool same = std::ssize(sentences) == predictor.sentences() && std::ssize(rows) == old_rows;
+  for (int64_t i = 0; same && i < old_rows; ++i) same = rows[static_cast<size_t>(i)] == i;
+  if (!same) predictor.select(rows, sentences);
+}
+
+/// Error unless the vocabulary has these symbols.
+void check_symbols(const SearchSymbols& symbols, const Predictor& predictor) {
+  for (const int32_t id : {symbols.end, symbols.unknown.value_or(symbols.end)})
+    check(id >= 0 && id < predictor.vocabulary_size(), "[search] a symbol below {} was expected: {}",
+          predictor.vocabulary_size(), id);
+}
 
 /// The attention of a sentence's hypotheses: that of hypothesis k at data + k * row_stride, `positions` of
 /// them. Null data: there is no attention.

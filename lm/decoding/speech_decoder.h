@@ -1,6 +1,6 @@
 // From what a recogniser says of each step to a transcript: by the best path; by a search for the most
 // probable labels; by such a search with an n-gram model of words or characters (lm/decoding/prefix_search.h,
-// lm/decoding/label_scorer.h). Used by lm/evaluation/speech_evaluation.h.
+// lm/decoding/label_scorer.h). Used by lm/tasks/speech.h.
 #pragma once
 
 #include <cstdint>

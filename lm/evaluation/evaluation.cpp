@@ -5,7 +5,6 @@
 #include <numbers>
 
 #include "data/sequences.h"
-#include "tensor/clock.h"
 
 namespace rondo {
 
@@ -84,7 +83,7 @@ std::function<bool(Chunk&)> chunks_of(std::span<const int32_t> ids, const Readin
 
 }  // namespace
 
-std::vector<double> ChunkResult::nats() const {
+std::vector<double> numbers_of(const CrossEntropy& loss) {
   const std::vector<real> each = loss.each.to_vector();
   return {each.begin(), each.end()};
 }
@@ -113,6 +112,53 @@ Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, cons
   });
   result.seconds = seconds_since(start);
   return result;
+}
+
+// --- Whole sentences ---
+
+void read_sentences(Module& model, const Sentences& sentences, const std::function<void(int64_t)>& progress,
+                    const std::function<void(std::span<const int64_t>, const PaddedSentences&)>& use) {
+  if (sentences.size() == 0) return;
+  const EvaluationMode no_dropout(model);
+  const NoGradient no_history;
+  std::vector<BatchOrder::Lengths> lengths;
+  for (int64_t i = 0; i < sentences.size(); ++i) lengths.emplace_back(sentences.length(i), 0);
+  BatchOrder order({.batch = rows_at_once, .by = BatchBy::symbols}, lengths, 1);
+  order.seek(0, 0);
+  int64_t done = 0;
+  for (auto batch = order.next(); !batch.empty(); batch = order.next()) {
+    std::vector<std::span<const int32_t>> some;
+    for (const int64_t i : batch) some.push_back(sentences[i]);
+    use(batch, padded(some));
+    done += std::ssize(batch);
+    if (progress) progress(done);
+  }
+}
+
+void Choices::add(const Variable& logits, const CrossEntropy& loss, const std::vector<int32_t>& classes) {
+  const std::vector<real> numbers = logits.value().to_vector();
+  auto row = numbers.begin();
+  for (const int32_t right : classes) {
+    const auto end = row + logits.value().columns();
+    correct += std::max_element(row, end) - row == right;
+    unknown += right < 0;
+    row = end;
+  }
+  for (const real it : loss.each.to_vector()) nats += static_cast<double>(it);
+  count += std::ssize(classes);
+}
+
+Scores Choices::scores(const std::string& unit, double seconds) const {
+  const auto all = static_cast<double>(count),
+             known = static_cast<double>(std::max<int64_t>(1, count - unknown));
+  return {.metrics = {{"accuracy", 100 * static_cast<double>(correct) / all}, {"nats", nats / known}},
+          .higher_is_better = true,
+          .count = count,
+          .unit = unit,
+          .read = "one pass",
+          .preposition = "",
+          .seconds = seconds,
+          .details = {{"correct", correct}}};
 }
 
 }  // namespace rondo

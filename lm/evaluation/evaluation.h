@@ -12,10 +12,13 @@
 #include <vector>
 
 #include "data/ids.h"
+#include "data/pairs.h"
+#include "data/sentence_batches.h"
 #include "data/streams.h"
 #include "data/vocabulary.h"
 #include "lm/evaluation/scores.h"
 #include "nn/models/language_model.h"
+#include "tensor/clock.h"
 
 namespace rondo {
 
@@ -72,6 +75,9 @@ Evaluation evaluate_ids(
     LanguageModel& model, std::span<const int32_t> ids, const Reading& reading,
     std::optional<int32_t> unknown_id = {}, const std::function<void(int64_t)>& progress = [](int64_t) {});
 
+/// The loss of each row.
+std::vector<double> numbers_of(const CrossEntropy& loss);
+
 /// A chunk, and the model's output and loss for it.
 struct ChunkResult {
   const Chunk& chunk;
@@ -79,13 +85,48 @@ struct ChunkResult {
   const CrossEntropy& loss;
 
   /// -log p of each target.
-  std::vector<double> nats() const;
+  std::vector<double> nats() const { return numbers_of(loss); }
 };
 /// Reads chunks from `next` until it returns false, and passes each to `use` before the next is read, so that
 /// `use` may change the weights. The state is carried on without its history, except where a chunk begins
 /// from the initial state. Runs in evaluation mode; gradient recording is left as the caller set it.
 void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
                  const std::function<void(const ChunkResult&)>& use);
+
+// --- Whole sentences ---
+
+/// Passes batches of held-out data to `use`, the longest sentences first; dropout is off, and nothing is
+/// recorded. `progress`, if not empty, gets the number of rows done. Returns the seconds that it took.
+template <class Batch, class Batches, class Use>
+double read_batches(Module& model, Batches batches, const std::function<void(int64_t)>& progress, Use use) {
+  const EvaluationMode no_dropout(model);
+  const NoGradient no_history;
+  const auto begin = Clock::now();
+  batches.seek(0, 0);
+  int64_t done = 0;
+  for (Batch batch; batches.next(batch);) {
+    use(batch);
+    done += batch.share.count;
+    if (progress) progress(done);
+  }
+  return seconds_since(begin);
+}
+
+/// The same of sentences without anything else: use(which of them they are, the sentences).
+void read_sentences(Module& model, const Sentences& sentences, const std::function<void(int64_t)>& progress,
+                    const std::function<void(std::span<const int64_t>, const PaddedSentences&)>& use);
+
+/// How often the most probable class is the right one, and -log p of the right ones. Class -1 is one that the
+/// model does not know.
+struct Choices {
+  int64_t count = 0, correct = 0, unknown = 0;
+  double nats = 0;
+
+  /// Adds rows with these logits [B, K] and losses.
+  void add(const Variable& logits, const CrossEntropy& loss, const std::vector<int32_t>& classes);
+  /// The accuracy in percent, and the mean of -log p of known classes; `unit`: of the rows.
+  Scores scores(const std::string& unit, double seconds) const;
+};
 
 /// The number of rows of a chunk, where it can be chosen: enough for products at full speed, with little
 /// memory.

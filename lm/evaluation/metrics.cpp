@@ -386,9 +386,4 @@ EditCounts character_edits(std::string_view reference, std::string_view hypothes
   return edit_counts(expected, ids(hypothesis, "the hypothesis"));
 }
 
-std::string error_rate_text(const EditCounts& counts, std::string_view symbols) {
-  return fmt::format("{:.2f} % ({} substitutions, {} insertions, {} deletions of {} {})", 100 * counts.rate(),
-                     counts.substitutions, counts.insertions, counts.deletions, counts.reference, symbols);
-}
-
 }  // namespace rondo

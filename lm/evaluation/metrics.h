@@ -181,7 +181,4 @@ EditCounts word_edits(std::string_view reference, std::string_view hypothesis);
 /// text that is not UTF-8.
 EditCounts character_edits(std::string_view reference, std::string_view hypothesis);
 
-/// "4.52 % (31 substitutions, 5 insertions, 12 deletions of 1062 words)".
-std::string error_rate_text(const EditCounts& counts, std::string_view symbols);
-
 }  // namespace rondo

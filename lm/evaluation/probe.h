@@ -13,17 +13,7 @@
 #include <vector>
 
 #include "autograd/observe.h"
-#include "data/labelled_sentences.h"
-#include "data/pairs.h"
-#include "data/questions.h"
-#include "data/sentence_triples.h"
-#include "data/utterances.h"
-#include "nn/models/attentive_reader.h"
-#include "nn/models/ctc_model.h"
-#include "nn/models/encoder_decoder.h"
 #include "nn/models/language_model.h"
-#include "nn/models/sentence_classifier.h"
-#include "nn/models/skip_thought.h"
 #include "nn/module.h"
 #include "nn/recurrent/step_observer.h"
 
@@ -120,6 +110,8 @@ class RecurrentProbe : private OperatorObserver, private StepObserver {
   double run(const std::function<Variable()>& loss);
   /// All batches together, in the order in which the layers began. Throws InputError if none was seen.
   std::vector<ProbedLayer> layers();
+  /// The most steps that a layer has made in a batch.
+  int64_t steps() const { return steps_; }
 
  private:
   struct Seen {
@@ -148,6 +140,7 @@ class RecurrentProbe : private OperatorObserver, private StepObserver {
   Module& model_;
   std::vector<std::unique_ptr<Seen>> seen_;
   Seen* stepping_ = nullptr;  // the layer that makes a step
+  int64_t steps_ = 0;
 };
 
 /// The gates of an operator: what its equation writes as s(...), of sums of products of its inputs, each
@@ -172,26 +165,45 @@ struct Probed {
   std::vector<ProbedLayer> layers{};
 };
 
-/// Sequences of `steps` symbols, each from the initial state, which do not overlap. InputError if the text is
-/// shorter than one. `progress` gets the number of sequences done.
+/// Sequences that are read at once.
+constexpr int64_t probed_at_once = 32;
+
+/// `count` of the numbers below `all`, at equal distances; all of them if there are no more.
+std::vector<int64_t> evenly(int64_t all, int64_t count);
+
+/// Of the targets of B sentences, step by step, the last one of each; the others are not scored.
+Tokens last_alone(const std::vector<int32_t>& targets, const std::vector<int64_t>& lengths);
+
+/// A probe with several batches.
+class Probing {
+ public:
+  /// `loss` says in words what is differentiated.
+  Probing(Module& model, const std::string& loss) : probe_(model), result_{.loss = loss} {}
+
+  void run(int64_t sequences, const std::function<void(int64_t)>& progress,
+           const std::function<Variable()>& loss);
+  Probed end();
+
+ private:
+  RecurrentProbe probe_;
+  Probed result_;
+};
+
+/// Probes with loss(batch), the sum over the rows of a batch of held-out data. `progress`, if not empty, gets
+/// the number of rows done. The functions probe() of models are beside their tasks, in lm/tasks.
+template <class Batch, class Batches, class LossOf>
+Probed probe_batches(Module& model, const std::string& loss_in_words, Batches batches,
+                     const std::function<void(int64_t)>& progress, LossOf loss) {
+  Probing probing(model, loss_in_words);
+  batches.seek(0, 0);
+  for (Batch batch; batches.next(batch);)
+    probing.run(batch.share.count, progress, [&] { return loss(batch); });
+  return probing.end();
+}
+
+/// Of a language model: sequences of `steps` symbols, each from the initial state, which do not overlap.
+/// InputError if the text is shorter than one. `progress` gets the number of sequences done.
 Probed probe(LanguageModel& model, std::span<const int32_t> ids, const ProbeOptions& options,
              const std::function<void(int64_t)>& progress = {});
-/// The loss is that of the label.
-Probed probe(SentenceClassifier& model, const LabelledSentences& sentences, const ProbeOptions& options,
-             const std::function<void(int64_t)>& progress = {});
-/// The loss is that of the target's last symbol, its end.
-Probed probe(EncoderDecoder& model, const Pairs& pairs, bool reverse_source, const ProbeOptions& options,
-             const std::function<void(int64_t)>& progress = {});
-/// The loss is that of the answer. InputError if the model knows the answer of no question.
-Probed probe(AttentiveReader& model, const Questions& questions, const ProbeOptions& options,
-             const std::function<void(int64_t)>& progress = {});
-/// The loss is the sum of those of the last symbols, the ends, of the sentences before and after; of a
-/// combination that of both models.
-Probed probe(SkipThought& model, const Triples& triples, const ProbeOptions& options,
-             const std::function<void(int64_t)>& progress = {});
-/// The loss is that of the whole transcript. Utterances that are too short for theirs are left out;
-/// InputError if all are.
-Probed probe(CtcModel& model, const Utterances& utterances, const FrameOptions& frames,
-             const ProbeOptions& options, const std::function<void(int64_t)>& progress = {});
 
 }  // namespace rondo

@@ -211,6 +211,13 @@ std::vector<std::int64_t> random_folds(std::int64_t count, std::int64_t folds, s
 
 namespace {
 
+TargetRows all_rows(const Vectors& features, const std::vector<double>& targets, std::int64_t classes) {
+  TargetRows all{features, targets, classes,
+                 std::vector<std::int64_t>(static_cast<std::size_t>(features.size()))};
+  std::iota(all.rows.begin(), all.rows.end(), 0);
+  return all;
+}
+
 /// The rows inside and outside of a fold.
 std::pair<TargetRows, std::vector<std::int64_t>> divided(const TargetRows& data,
                                                          const std::vector<std::int64_t>& fold,
@@ -261,8 +268,7 @@ std::vector<std::int32_t> nested_predictions(const Vectors& features, const std:
                                              std::int64_t classes, std::int64_t folds, std::uint64_t seed,
                                              const std::function<void(std::int64_t)>& progress) {
   const std::vector<double> targets = one_hot_targets(labels, classes);
-  TargetRows all{features, targets, classes, std::vector<std::int64_t>(labels.size())};
-  std::iota(all.rows.begin(), all.rows.end(), 0);
+  const TargetRows all = all_rows(features, targets, classes);
   const std::vector<std::int64_t> fold = random_folds(features.size(), folds, seed);
   std::vector<std::int32_t> predicted(labels.size());
   std::int64_t done = 0;
@@ -310,13 +316,6 @@ std::vector<double> predicted_scores(const LogisticModel& model, const Vectors& 
     scores.push_back(score);
   }
   return scores;
-}
-
-TargetRows all_rows(const Vectors& features, const std::vector<double>& targets, std::int64_t classes) {
-  TargetRows all{features, targets, classes,
-                 std::vector<std::int64_t>(static_cast<std::size_t>(features.size()))};
-  std::iota(all.rows.begin(), all.rows.end(), 0);
-  return all;
 }
 
 }  // namespace

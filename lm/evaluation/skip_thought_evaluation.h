@@ -1,6 +1,5 @@
-// How well skip-thought vectors predict the sentences around a sentence, the vectors themselves, and those of
-// words that the model has not seen. Next:
-// lm/tasks/skip_thought.h; how useful the vectors are for other tasks: lm/evaluation/sentence_tasks.h.
+// Skip-thought vectors, and those of words that the model has not seen. Next: lm/tasks/skip_thought.h; how
+// useful the vectors are for other tasks: lm/evaluation/sentence_tasks.h.
 #pragma once
 
 #include <cstdint>
@@ -38,14 +37,6 @@ struct Vectors {
 Vectors of_unit_length(Vectors vectors);
 /// |u - v| and u v of two rows side by side: what Tai et al. 2015 and Kiros et al. 2015 read of a pair.
 Vectors pair_features(const Vectors& u, const Vectors& v);
-
-// --- Triples ---
-
-/// Of all symbols of the previous and the next sentence of each triple; of a combination of two models the
-/// symbols count twice, once for each. Dropout is off. `progress` gets the number of triples done.
-Evaluation evaluate_triples(SkipThought& model, const Triples& triples,
-                            std::optional<std::int32_t> unknown_id = {},
-                            const std::function<void(std::int64_t)>& progress = {});
 
 /// A batch for the model, its ids on the model's device.
 SkipModel::Sentences sentences_of(const PaddedSentences& batch, Tokens ids);

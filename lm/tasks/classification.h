@@ -1,90 +1,231 @@
 // Classification of sentences as a task: labelled sentences, their vocabulary and classes, the classifier,
-// and the loss of each label. Next: data/labelled_batches.h, nn/models/sentence_classifier.h,
-// lm/evaluation/classification_evaluation.h.
+// the loss of each label, and what it predicts. Next: data/labelled_batches.h,
+// nn/models/sentence_classifier.h.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
-#include "data/labelled_sentences.h"
-#include "lm/evaluation/classification_evaluation.h"
+#include "autograd/functions.h"
+#include "autograd/operators/arithmetic.h"
+#include "data/labelled_batches.h"
 #include "lm/tasks/sentence_task.h"
+#include "nn/cells/catalogue.h"
 #include "nn/models/sentence_classifier.h"
 
 namespace rondo {
 
-struct ClassificationOptions {
-  SentenceBatchOptions batches{};
+/// A batch for the model, its ids on the model's device.
+inline SentenceClassifier::Input input_of(const PaddedSentences& batch, Tokens ids) {
+  return {std::move(ids), batch.steps, batch.sentences, batch.lengths};
+}
+
+/// Measures the accuracy in percent, which is the share of sentences whose most probable class is their
+/// label, and the mean of -log p(label). `progress` gets the number of sentences done. Dropout is off.
+inline Scores evaluate(SentenceClassifier& model, const LabelledSentences& sentences,
+                       const std::function<void(std::int64_t)>& progress = {}) {
+  Choices choices;
+  const double seconds = read_batches<LabelledBatch>(
+      model, LabelledBatches({.batch = rows_at_once, .by = BatchBy::symbols}, sentences, 1), progress,
+      [&](const LabelledBatch& it) {
+        const Variable summary = model.summary(input_of(it.sentences, tokens(it.sentences.ids)));
+        choices.add(model.logits(summary), model.cross_entropy(summary, tokens(it.labels)), it.labels);
+      });
+  Scores scores = choices.scores("sentences", seconds);
+  scores.details.push_back({"classes", model.classes()});
+  return scores;
+}
+
+struct MostProbableClass {
+  std::int32_t id;
+  double probability;
 };
-/// The keys of SentenceBatchOptions.
-Keys keys_of(ClassificationOptions& options);
+/// Of each sentence. Dropout is off.
+inline std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& model,
+                                                            const Sentences& sentences) {
+  std::vector<MostProbableClass> classes(static_cast<std::size_t>(sentences.size()));
+  read_sentences(model, sentences, {}, [&](auto indices, const PaddedSentences& batch) {
+    const Variable summary = model.summary(input_of(batch, tokens(batch.ids)));
+    const std::vector<real> log_p = log_softmax(model.logits(summary)).value().to_vector();
+    auto row = log_p.begin();
+    for (const std::int64_t i : indices) {
+      const auto best = std::max_element(row, row + model.classes());
+      classes[static_cast<std::size_t>(i)] = {static_cast<std::int32_t>(best - row), std::exp(*best)};
+      row += model.classes();
+    }
+  });
+  return classes;
+}
 
-class Classification : public SentenceObjective<LabelledBatches, LabelledBatch> {
+/// Probes with the loss of the label.
+inline Probed probe(SentenceClassifier& model, const LabelledSentences& sentences,
+                    const ProbeOptions& options, const std::function<void(std::int64_t)>& progress = {}) {
+  LabelledSentences some;
+  for (const std::int64_t i : evenly(sentences.size(), options.sequences)) {
+    some.sentences.add(sentences.sentences[i]);
+    some.labels.push_back(sentences.labels[static_cast<std::size_t>(i)]);
+  }
+  return probe_batches<LabelledBatch>(
+      model, "the loss of the label", LabelledBatches({.batch = probed_at_once}, some, 1), progress,
+      [&](const LabelledBatch& it) {
+        const Variable summary = model.summary(input_of(it.sentences, tokens(it.sentences.ids)));
+        return model.cross_entropy(summary, tokens(it.labels)).total;
+      });
+}
+
+class Classification
+    : public SentenceObjective<SentenceClassifier, LabelledBatches, LabelledBatch, LabelledSentences> {
  public:
-  /// The model and the sentences must outlive it. The seed determines the order of the batches. InputErrors
-  /// of LabelledBatches.
-  Classification(SentenceClassifier& model, const ClassificationOptions& options,
-                 const LabelledSentences& train, const LabelledSentences& valid, uint64_t seed = 1);
+  /// The seed determines the order of the batches. InputErrors of LabelledBatches.
+  Classification(SentenceClassifier& model, const SentenceBatchOptions& options,
+                 const LabelledSentences& train, const LabelledSentences& valid, uint64_t seed = 1)
+      : SentenceObjective(model, LabelledBatches(options, train, seed), valid) {}
 
-  Module& model() override { return model_; }
   /// The mean over the batch's sentences is minimised.
-  Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
-  std::string remedy_for_memory() const override;
+  Loss loss(int64_t /*part*/, const std::vector<Tokens>& indices, RandomContext random) override {
+    begin_update(random);
+    const CrossEntropy nats =
+        model_.cross_entropy(model_.summary(input_of(staged_.sentences, indices[0])), indices[1]);
+    return {nats.total / static_cast<real>(staged_.share.whole), {nats.each}};
+  }
+  std::string remedy_for_memory() const override {
+    return fmt::format(
+        "make train.batch, model.hidden or the longest sentences smaller; the largest batch has {} sentences "
+        "of {} symbols",
+        staged_.sentences.sentences, staged_.sentences.steps);
+  }
   int64_t scored_per_epoch() const override { return batches_.sentences(); }
   std::string scored_items() const override { return "sentences"; }
   /// The accuracy on the validation text, and nats. `progress` gets the number of sentences done.
-  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override;
+  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override {
+    return rondo::evaluate(model_, valid_, progress);
+  }
 
  private:
-  void stage(Batch& batch) const override;
-
-  SentenceClassifier& model_;
-  const LabelledSentences& valid_;
+  void stage(Batch& batch) const override {
+    batch.indices = {staged_.sentences.ids, staged_.labels};
+    batch.scored = staged_.share.whole;
+  }
 };
+
+// --- The task ---
 
 struct ClassificationSettings {
   LabelledFiles files{};  // of section [data], as the next two
   Tokenization tokenization{};
   VocabularyLimits limits{};
   SentenceClassifierOptions model{};
-  ClassificationOptions train{};
+  SentenceBatchOptions train{};
 };
 
 class ClassificationTask : public SentenceTask<ClassificationTask, ClassificationSettings, SentenceClassifier,
                                                LabelledTexts, LabelledSentences> {
  public:
-  Sections sections() override;
-  void check(const std::string& where) const override;
+  Sections sections() override {
+    return {
+        .data = joined({keys_of(settings.files), keys_of(settings.tokenization), keys_of(settings.limits)}),
+        .model = keys_of(settings.model),
+        .train = keys_of(settings.train)};
+  }
+  void check(const std::string& where) const override {
+    check_section(where, "data", settings.files);
+    SentenceTask::check(where);
+    check_rows_at_once(where, traits_of(settings.model.cell).looks_across_rows, "train.batch",
+                       settings.train.batch);
+    check_input(
+        settings.tokenization.unit != Unit::bytes || settings.files.encoding == Encoding::utf8,
+        "{}: data.encoding = \"{}\" is for words and characters; bytes are read as they are: leave it out",
+        where, name_of(settings.files.encoding));
+  }
   bool predicts_text() const override { return false; }
   std::string selection_metric() const override { return "accuracy"; }
   bool higher_is_better() const override { return true; }
-  std::string model_text() const override;
+  std::string model_text() const override {
+    const SentenceClassifierOptions& it = settings.model;
+    return fmt::format("{}{} x {} {}, {} over time", it.bidirectional ? "bidirectional " : "", it.layers,
+                       it.hidden, it.cell, name_of(it.summary));
+  }
   std::string sizes_text(const std::vector<std::int64_t>& sizes) const override {
     return fmt::format("{} {}, {} classes", sizes.at(0), name_of(settings.tokenization.unit), sizes.at(1));
   }
   Usage usage() const override { return {"classify", "to classify with it", "< sentences"}; }
 
-  void open(const DataSource& source) override;
-  void open_other(const std::string& path, const DataSource& source) override;
-  void make_vocabularies() override;
-  std::vector<std::string> vocabulary_names() const override;
-  VocabularyFiles vocabularies() const override;
-  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override;
-  std::vector<UnknownShare> unknown_shares() const override;
-  void assume(const std::vector<std::int64_t>& sizes) override;
-  std::string size_text() const override;
+  void open(const DataSource& source) override {
+    check_input(!source.path.empty(), "which text? give --data a folder with {}", settings.files.train);
+    texts_ = open_labelled_texts(source.path, settings.files, settings.tokenization.unit);
+  }
+  void open_other(const std::string& path, const DataSource& /*source*/) override {
+    Text file = read_labelled_file(path, settings.files.encoding, settings.tokenization.unit);
+    texts_.files = {{file.name, file.sha256}};
+    texts_.notes = file.notes;
+    texts_.test = labelled_text(std::move(file));
+  }
+  void make_vocabularies() override {
+    vocabulary_.emplace(texts_.train.sentences, settings.tokenization, settings.limits);
+    labels_.emplace(texts_.train);
+  }
+  std::vector<std::string> vocabulary_names() const override {
+    std::vector<std::string> names = SentenceTask::vocabulary_names();
+    names.emplace_back("labels.txt");
+    return names;
+  }
+  VocabularyFiles vocabularies() const override {
+    VocabularyFiles files = SentenceTask::vocabularies();
+    files.emplace_back("labels.txt", labels_->to_text());
+    return files;
+  }
+  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
+    SentenceTask::set_vocabularies(files, folder);
+    labels_ = Labels::from_text(content_among(files, "labels.txt"), folder + "/labels.txt");
+  }
+  std::vector<UnknownShare> unknown_shares() const override {
+    std::vector<UnknownShare> shares;
+    for (const auto& [split, it] : encoded_)
+      shares.push_back(share_of(texts_.at(split).sentences, it.sentences, *vocabulary_, false));
+    return shares;
+  }
+  void assume(const std::vector<std::int64_t>& sizes) override {
+    const std::int64_t length = length_within(0), count = sentences_of(settings.train, length);
+    for (const Split split : {Split::train, Split::valid})
+      encoded_[split] = {some_sentences(count, length, sizes.at(0)),
+                         some_ids(static_cast<double>(count), sizes.at(1))};
+  }
+  std::string size_text() const override {
+    const LabelledSentences& train = encoded_.at(Split::train);
+    return fmt::format("{} sentences of {} classes, {} symbols, {}", train.size(), labels_->size(),
+                       train.sentences.symbols(), vocabulary_text(vocabulary_->size()));
+  }
 
   std::vector<std::int64_t> sizes() const override { return {vocabulary_->size(), labels_->size()}; }
   std::vector<std::int64_t> assumed_sizes(std::int64_t vocabulary) const override { return {vocabulary, 2}; }
   std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
-                                     Device device) const override;
-  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override;
-  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override;
+                                     Device device) const override {
+    return std::make_unique<SentenceClassifier>(settings.model, sizes.at(0), sizes.at(1), seed, device);
+  }
+  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
+    return std::make_unique<Classification>(own(model), settings.train, encoded(Split::train),
+                                            encoded(Split::valid), seed);
+  }
   /// The most probable class of each sentence.
-  std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override;
+  std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
+    EncodedLines encoded = encode_lines(lines, *vocabulary_);
+    Sentences sentences;
+    for (const std::vector<std::int32_t>& ids : encoded.ids) sentences.add(ids);
+    const std::vector<MostProbableClass> classes = most_probable_classes(own(model), sentences);
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      LineAnswer& answer = encoded.answers[encoded.lines[i]];
+      answer.text = labels_->name(classes[i].id);
+      answer.probability = classes[i].probability;
+    }
+    return encoded.answers;
+  }
 
  private:
   bool has_test() const override { return texts_.test.has_value(); }
-  LabelledSentences encode(Split split) const override;
+  LabelledSentences encode(Split split) const override {
+    return encode_labelled(texts_.at(split), *vocabulary_, *labels_);
+  }
 
   std::optional<Labels> labels_;
 };

@@ -1,147 +1,25 @@
-// Language modelling as a task: a text, its vocabulary, the language model; chunks of the text, the loss of
-// predicting each next symbol, the state carried from chunk to chunk if the batches are streams (truncated
-// back-propagation through time), and penalties on activations. Next: lm/tasks/batches.h,
-// nn/models/language_model.h.
+// Language modelling as a task: a text, its vocabulary, and the language model. The objective:
+// lm/tasks/language_modelling_objective.h. Next: nn/models/language_model.h.
 #pragma once
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "data/text.h"
+#include "data/word_vectors.h"
 #include "lm/evaluation/adaptive_evaluation.h"
-#include "lm/evaluation/evaluation.h"
-#include "lm/tasks/batches.h"
+#include "lm/tasks/language_modelling_objective.h"
 #include "lm/tasks/task.h"
 #include "lm/tasks/text_options.h"
-#include "lm/training/objective.h"
-#include "nn/models/language_model.h"
+#include "lm/training/checkpoint.h"
+#include "nn/cells/catalogue.h"
 
 namespace rondo {
-
-/// The loss of a chunk: the mean over its symbols, or the sum over time of the means over streams (Zaremba et
-/// al. 2014), whose gradient is proportional to the chunk's length.
-enum class LossScale { mean, sum_over_time };
-inline std::vector<std::string> names_of(LossScale) { return {"mean", "sum_over_time"}; }
-
-/// How a text is read in an evaluation: like the training batches, or always as one stream.
-enum class EvaluatedAs { batching, stream };
-inline std::vector<std::string> names_of(EvaluatedAs) { return {"batching", "stream"}; }
-/// A key of section [data], not [train].
-Keys keys_of(EvaluatedAs& evaluated_as);
-
-struct LanguageModellingOptions {
-  BatchOptions batches{};
-  int64_t micro_batch = 0;  // streams computed at once, a divisor of the batch; 0: all
-  int64_t reset_every = 0;  // updates between returns to the initial state; 0: only at each epoch
-  LossScale loss = LossScale::mean;
-  double activation_regularization = 0, temporal_regularization = 0;  // nn/regularization.h
-  EvaluatedAs evaluated_as = EvaluatedAs::batching;
-  int64_t eval_streams = 1, final_streams = 1;  // for evaluations during training, and for final figures
-};
-/// All keys except data.batching and data.evaluated_as; includes those of BatchOptions.
-Keys keys_of(LanguageModellingOptions& options);
-/// InputError for settings out of range, for a micro-batch that does not divide the batch, and for settings
-/// that only streams have.
-void check_options(const LanguageModellingOptions& options);
-
-/// How a text is read for evaluations during training, and for final figures. `line_end` is the id that ends
-/// a line; the last argument is that of the model's options.
-Reading validation_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end,
-                           bool trained_initial_states);
-Reading final_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end,
-                      bool trained_initial_states);
-
-class LanguageModelling : public Objective {
- public:
-  /// The model and the ids must outlive it. Without `valid_ids`, evaluate() must not be called. `line_end` is
-  /// the id that ends a line; the seed determines the order of the batches, and `<unk>` has
-  /// `unknown_id`. InputErrors of check_options()
-  /// and Batches.
-  LanguageModelling(LanguageModel& model, const LanguageModellingOptions& options,
-                    std::span<const int32_t> train_ids, std::span<const int32_t> valid_ids = {},
-                    std::optional<int32_t> line_end = {}, uint64_t seed = 1,
-                    std::optional<int32_t> unknown_id = {});
-
-  Module& model() override { return model_; }
-  void begin_epoch(int64_t epoch) override;
-  bool next_batch(Batch& batch) override;
-  /// The largest batch, and the smallest: products of few rows keep packed weights (tensor/gemm.h).
-  bool stage_extreme(Batch& batch, size_t number) override;
-  Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
-  std::string remedy_for_memory() const override;
-  void carry_state(int64_t part) override;
-  void end_batch(int64_t step) override;
-  double epoch_fraction() const override;
-  /// Nats per symbol of the validation text.
-  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override;
-  void divide(int64_t ranks, int64_t own) override;
-  void collect_state(Ranks& ranks) override;
-  void save(StateWriter& to) const override;
-  void load(const StateReader& from) override;
-
-  int64_t scored_per_epoch() const override { return batches_.symbols(); }
-  /// The chunk of the staged batch.
-  const Chunk& chunk() const { return chunk_; }
-
-  /// Re-estimates the population statistics of batch normalisation for the current weights: the average over
-  /// the rows of the first epoch, which is read once more (nn/layers/batch_norm.h). Returns its number of
-  /// symbols; `progress` gets the number done. Leaves the model in evaluation mode.
-  int64_t estimate_statistics(const std::function<void(int64_t)>& progress);
-
- private:
-  /// Some streams of a chunk, divided into pieces in time: several pieces if padding can be left out.
-  struct Part {
-    int64_t first = 0;       // stream
-    size_t first_index = 0;  // in the batch's indices: inputs, targets, inputs, ... of the pieces
-    std::vector<Chunk> pieces;
-  };
-  std::vector<Part> parts_of(const Chunk& chunk) const;
-  /// Whether lines and crops are computed without their padding: not on a GPU, where a step needs a fixed
-  /// number of launches; nor with masks, which are drawn once for a whole chunk.
-  bool leaves_out_padding() const {
-    return !carries_state() && !is_gpu(model_.device()) && !masks(model_.options());
-  }
-  /// Tells the trainer what it must know of chunk_.
-  void stage(Batch& batch);
-  /// This rank's.
-  std::vector<Part> own_parts_of(const Chunk& chunk) const;
-  /// Runs a part from `states`, which are then the states at its end; calls use(output, piece) for each
-  /// piece.
-  template <class Ids, class Use>
-  void forward(const Part& part, std::vector<State>& states, Ids ids, Use use);
-  /// The loss plus the penalties on activations: the value to differentiate.
-  Variable penalized(Variable loss, const LanguageModel::Output& output) const;
-  /// Whether the staged chunk begins with initial states that are trained.
-  bool begins_with_trained_states() const {
-    return model_.options().trained_initial_states && states_.front().steps == 0;
-  }
-  bool carries_state() const { return batches_.carries_state(); }
-  /// The values of the whole batch's initial states.
-  std::vector<State> first_states() const { return detached(model_.initial_states(options_.batches.batch)); }
-  /// What a part of the chunk begins with; initial states that are trained get a gradient.
-  std::vector<State> states_before(const Part& part) const;
-  void advance(std::vector<State>& states, const Chunk& chunk, int64_t step) const;
-
-  LanguageModel& model_;
-  LanguageModellingOptions options_;
-  std::span<const int32_t> valid_ids_;
-  Reading validation_;
-  std::optional<int32_t> unknown_id_;
-  Batches batches_;
-  int64_t ranks_ = 1, rank_ = 0;
-  int64_t epoch_ = 1;
-  Chunk chunk_;
-  std::vector<Part> parts_;  // of the chunk, this rank's
-  // [batch, H] of each layer, always in one place; the first ones if no state is carried.
-  std::vector<State> states_;
-  std::vector<State> after_;  // the states after the part whose loss was computed last
-};
-
-/// All defined tensors of `states`, with their names in files: "state.0.h", "state.0.c", ...
-std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<State>& states);
 
 struct LanguageModellingSettings {
   TextOptions data{};  // section [data] also has keys of batches and evaluations
@@ -152,13 +30,117 @@ struct LanguageModellingSettings {
   CacheOptions cache{};      // of `lm eval --cache`
 };
 /// The options of the model, each of whose layers has its own width.
-LanguageModelOptions model_options(const LanguageModellingSettings& settings);
+inline LanguageModelOptions model_options(const LanguageModellingSettings& settings) {
+  LanguageModelOptions options = layer_by_layer(settings.model);
+  options.max_time_steps = settings.train.batches.chunks.length;
+  return options;
+}
+
+inline void check_model(const LanguageModelOptions& model, const std::string& where) {
+  const std::int64_t widths = std::ssize(model.hidden);
+  check_input(widths == 1 || widths == model.layers,
+              "{}: model.hidden has {} widths for {} layers: give one for each, or one for all", where,
+              widths, model.layers);
+  const LanguageModelOptions defaults;
+  check_input(model.minor_input == defaults.minor_input || model.major_ratio != defaults.major_ratio,
+              "{}: model.minor_input = \"{}\", but there is no minor cell: set model.major_ratio, as in 0.9",
+              where, name_of(model.minor_input));
+  check_input(
+      model.output_activation == defaults.output_activation || !model.output_layers.empty(),
+      "{}: model.output_activation = \"{}\", but there is no layer to have it: set model.output_layers, as "
+      "in [650]",
+      where, name_of(model.output_activation));
+  const double rates[] = {model.dropout, model.input_dropout.value_or(0), model.hidden_dropout.value_or(0),
+                          model.output_dropout.value_or(0), model.latent_dropout};
+  check_input(!model.variational ||
+                  std::any_of(std::begin(rates), std::end(rates), [](double rate) { return rate > 0; }),
+              "{}: model.variational = true says how model.dropout drops, which is 0, as are those for its "
+              "parts: set one, or leave this out",
+              where);
+  const auto is_default = [](const InitialValues& it) { return it.kind == InitialValues::Kind::pytorch; };
+  check_input(
+      model.init_all == 0 ||
+          (is_default(model.input_init) && is_default(model.recurrent_init) && is_default(model.output_init)),
+      "{}: model.init_all = {} sets every parameter: leave out model.input_init, model.recurrent_init and "
+      "model.output_init, or set model.init_all = 0",
+      where, model.init_all);
+}
+
+/// Sets the rows of `table` [V, E] of words that the file has to their vectors, the first of each; the other
+/// rows stay. Returns how many. InputErrors of read_word_vectors(); for vectors of another width than E, and
+/// for a file without any word of the vocabulary.
+inline std::int64_t set_word_vectors(const Tensor& table, const Vocabulary& vocabulary,
+                                     const std::filesystem::path& file) {
+  const std::string name = printable(file.string());
+  const auto E = static_cast<std::size_t>(table.shape().columns());
+  std::vector<real> rows = table.to_vector();
+  std::vector<bool> is_set(static_cast<std::size_t>(vocabulary.size()));
+  read_word_vectors(file, [&](std::string_view word, std::span<const double> vector) {
+    check_input(vector.size() == E, "{}: vectors of {} numbers, and the embedding has {}", name,
+                vector.size(), E);
+    const auto id = vocabulary.id(word);
+    if (!id || is_set[static_cast<std::size_t>(*id)]) return;
+    is_set[static_cast<std::size_t>(*id)] = true;
+    std::transform(vector.begin(), vector.end(), rows.begin() + static_cast<std::ptrdiff_t>(*id * E),
+                   [](double it) { return static_cast<real>(it); });
+  });
+  const auto found = std::count(is_set.begin(), is_set.end(), true);
+  check_input(found > 0, "{}: none of its words is in the vocabulary", name);
+  table.set(rows.data());
+  return found;
+}
 
 class LanguageModellingTask
     : public TaskWith<LanguageModellingTask, LanguageModellingSettings, LanguageModel> {
  public:
-  Sections sections() override;
-  void check(const std::string& where) const override;
+  Sections sections() override {
+    return {
+        .data = joined({keys_of(settings.data), keys_of(settings.train.batches.batching),
+                        keys_of(settings.train.evaluated_as)}),
+        .model = joined({keys_of(settings.model),
+                         {{"embedding_file", &settings.embedding_file, any_text(), "",
+                           "word vectors that the embedding begins with, in the text format of word2vec or "
+                           "GloVe; empty: none"}}}),
+        .train = keys_of(settings.train),
+        .others = joined(
+            {section("dynamic", keys_of(settings.dynamic)), section("cache", keys_of(settings.cache))})};
+  }
+  void check(const std::string& where) const override {
+    const TextOptions& data = settings.data;
+    const LanguageModellingOptions& train = settings.train;
+    check_section(where, "data", data.tokenization);
+    check_section(where, "data", data.limits);
+    check_input(
+        data.tokenization.unit != Unit::pieces || data.vocabulary == VocabularyFrom::train,
+        "{}: data.vocabulary = \"all\": pieces are learnt from train.txt alone, and can write any text: set "
+        "data.vocabulary = \"train\"",
+        where);
+    check_model(settings.model, where);
+    const bool in_parts = train.micro_batch > 0;
+    check_rows_at_once(where, traits_of(settings.model.cell).looks_across_rows,
+                       in_parts ? "train.micro_batch" : "train.batch",
+                       in_parts ? train.micro_batch : train.batches.batch);
+    check_section(where, "train", train);
+    check_input(settings.embedding_file.empty() || settings.model.embedding > 0,
+                "{}: model.embedding_file is for an embedding, and model.embedding = 0 has none", where);
+    check_input(settings.embedding_file.empty() || data.tokenization.unit == Unit::words,
+                "{}: model.embedding_file has vectors of words, and data.unit = \"{}\": leave it out", where,
+                name_of(data.tokenization.unit));
+    const VocabularyLimits &limits = data.limits, unlimited;
+    check_input(
+        data.vocabulary_file.empty() ||
+            (data.vocabulary == VocabularyFrom::train && limits.min_count == unlimited.min_count &&
+             limits.max_size == unlimited.max_size && limits.reserve_unknown == unlimited.reserve_unknown),
+        "{}: data.vocabulary_file is the whole vocabulary: leave data.vocabulary, data.min_count, "
+        "data.max_size and data.unknown at their defaults",
+        where);
+    check_input(
+        data.vocabulary_file.empty() || settings.model.output != OutputKind::adaptive,
+        "{}: model.output = \"adaptive\" orders the vocabulary by frequency, and data.vocabulary_file has "
+        "an order of its own: leave one out",
+        where);
+    check_section(where, "", model_options(settings));
+  }
   const std::string& cell() const override { return settings.model.cell; }
   const Tokenization& tokenization() const override { return settings.data.tokenization; }
   std::int64_t largest_vocabulary() const override { return settings.data.limits.max_size; }
@@ -166,53 +148,202 @@ class LanguageModellingTask
     return Task::keeps_vocabulary() || !settings.data.vocabulary_file.empty();
   }
   /// The reading of papers: as final_reading() has it, in one stream.
-  std::string preferred_reading() const override;
-  std::string model_text() const override;
+  std::string preferred_reading() const override {
+    LanguageModellingOptions train = settings.train;
+    train.final_streams = 1;
+    constexpr std::int32_t any_id = 0;
+    return rondo::final_reading(train, any_id, settings.model.trained_initial_states).text();
+  }
+  std::string model_text() const override {
+    const LanguageModelOptions &it = settings.model, defaults;
+    std::string text = it.hidden.size() == 1
+                           ? fmt::format("{} x {} {}", it.layers, it.hidden.front(), it.cell)
+                           : fmt::format("{} {}", fmt::join(it.hidden, " + "), it.cell);
+    if (it.major_ratio != defaults.major_ratio)
+      text += fmt::format(", of which major {}", fmt::join(it.major_ratio, ", "));
+    if (!it.output_layers.empty())
+      text += fmt::format(", then {} {}", fmt::join(it.output_layers, " + "),
+                          it.output_activation == OutputActivation::tanh ? "tanh" : "linear");
+    if (it.experts > 1) text += fmt::format(", a mixture of {} softmaxes", it.experts);
+    if (it.output == OutputKind::adaptive) text += ", an adaptive softmax";
+    return text;
+  }
   Usage usage() const override { return {"generate", "to sample from it", ""}; }
 
   bool reads_current_folder() const override { return !settings.data.files.empty(); }
-  void open(const DataSource& source) override;
+  void open(const DataSource& source) override {
+    texts_ = open_text(settings.data, source.path, source.pipes, source.progress);
+  }
   std::vector<FileDigest> files() const override { return texts_.files; }
-  std::vector<NamedFile> named_files() override;
-  void open_other(const std::string& path, const DataSource& source) override;
-  void make_vocabularies() override;
-  std::vector<std::string> vocabulary_names() const override;
+  std::vector<NamedFile> named_files() override {
+    return {{"embedding_file", &settings.embedding_file, true},
+            {"", &settings.data.vocabulary_file}};  // its symbols are recorded: they are the vocabulary
+  }
+  void open_other(const std::string& path, const DataSource& source) override {
+    texts_.test = open_other_text(settings.data, path, source.progress);
+    texts_.files = {{path, texts_.test->sha256}};
+    texts_.notes = texts_.test->notes;
+  }
+  void make_vocabularies() override {
+    const bool by_frequency = settings.model.output == OutputKind::adaptive;
+    vocabulary_ = vocabulary_of(settings.data, texts_,
+                                by_frequency ? SymbolOrder::frequency : SymbolOrder::first_occurrence);
+  }
+  std::vector<std::string> vocabulary_names() const override {
+    return names_of_files("vocab.txt", tokenization());
+  }
   VocabularyFiles vocabularies() const override { return files_of(*vocabulary_, "vocab.txt"); }
-  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override;
-  void prepare() override;
-  std::vector<std::string> notes() const override;
-  std::vector<UnknownShare> unknown_shares() const override;
-  void assume(const std::vector<std::int64_t>& sizes) override;
-  std::string size_text() const override;
+  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
+    vocabulary_ = vocabulary_among(files, "vocab.txt", folder, tokenization());
+  }
+  void prepare() override {
+    check_input(vocabulary_->types() >= 2, "{}: one symbol only, nothing to predict", texts_.train.name);
+    encoded(Split::train);
+    check_streams(validation_reading(), std::ssize(encoded(Split::valid).ids));
+    check_streams(final_reading(), std::ssize(encoded(Split::valid).ids));
+    if (texts_.test) check_streams(final_reading(), std::ssize(encoded(Split::test).ids));
+  }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = texts_.notes;
+    for (const auto& [split, it] : encoded_)
+      if (const Text& text = texts_.at(split); text.source)
+        notes.push_back(fmt::format("{}: not held in memory (data.memory); its ids are in {}", text.name,
+                                    ids_path(text, *vocabulary_, ids_folder()).string()));
+    return notes;
+  }
+  std::vector<UnknownShare> unknown_shares() const override {
+    std::vector<UnknownShare> shares;
+    for (const auto& [split, it] : encoded_)
+      shares.push_back({texts_.at(split).name, it.counts.unknowns, std::ssize(it.ids)});
+    return shares;
+  }
+  void assume(const std::vector<std::int64_t>& sizes) override {
+    // Lines of train.length symbols, or a text for streams or crops: enough for a batch, and for an
+    // evaluation.
+    const LanguageModellingOptions& train = settings.train;
+    constexpr std::int32_t end = 0;  // of a line
+    const std::int64_t length = longest_chunk(train.batches.chunks);
+    const double count = static_cast<double>(train.batches.batch + 2) * static_cast<double>(length) +
+                         2 * static_cast<double>(std::max(train.eval_streams, rows_at_once));
+    std::vector<std::int32_t> ids = some_ids(count, sizes.at(0));
+    if (train.batches.batching == Batching::lines)
+      for (std::size_t i = 0; i < ids.size(); ++i)
+        ids[i] = (static_cast<std::int64_t>(i) + 1) % length == 0 ? end : std::max(ids[i], end + 1);
+    vocabulary_ = some_vocabulary();
+    for (const Split split : {Split::train, Split::valid}) encoded_[split].ids = TextIds(ids);
+  }
+  std::string size_text() const override {
+    return fmt::format("{}, {}", counted_text(std::ssize(encoded_.at(Split::train).ids), "symbols"),
+                       vocabulary_text(vocabulary_->size()));
+  }
   std::int64_t validation_size() const override { return std::ssize(encoded_.at(Split::valid).ids); }
-  std::vector<std::string> measured_splits() const override { return names_of_measured(texts_); }
+  std::vector<std::string> measured_splits() const override {
+    return valid_and_test(texts_.test.has_value());
+  }
 
   std::vector<std::int64_t> sizes() const override { return {vocabulary_->size()}; }
   std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
-                                     Device device) const override;
-  std::vector<std::string> set_initial_values(Module& model) override;
-  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override;
+                                     Device device) const override {
+    return std::make_unique<LanguageModel>(model_options(settings), sizes.at(0), seed, device);
+  }
+  std::vector<std::string> set_initial_values(Module& model) override {
+    if (settings.embedding_file.empty()) return {};
+    const Tensor table = parameter_named(model, "embedding.weight").value();
+    const std::int64_t found = set_word_vectors(table, *vocabulary_, settings.embedding_file);
+    return {fmt::format("{}: vectors of {} of {} words; the others begin with random ones",
+                        printable(settings.embedding_file), found, vocabulary_->size())};
+  }
+  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
+    return std::make_unique<LanguageModelling>(own(model), settings.train, encoded(Split::train).ids,
+                                               encoded(Split::valid).ids, vocabulary_->line_end_id(), seed,
+                                               vocabulary_->unknown_id());
+  }
   /// Re-estimates the statistics of batch normalisation over the whole training text, because the moving
   /// averages are of the last batches only. Repeating it gives the same model.
-  std::string complete(Objective& objective, const ProgressOf& progress_of) override;
-  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override;
+  std::string complete(Objective& objective, const ProgressOf& progress_of) override {
+    if (objective.model().buffers().empty()) return "";
+    const std::int64_t symbols = dynamic_cast<LanguageModelling&>(objective).estimate_statistics(
+        progress_of("estimating statistics", std::ssize(encoded(Split::train).ids)));
+    return fmt::format("statistics re-estimated over {} training symbols", symbols);
+  }
+  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
+    return measure(own(model), split, final_reading(), {}, progress_of);
+  }
   /// Of a test text that is read in sequences, also those with the state carried on.
   std::vector<Scores> final_scores(Module& model, const std::string& split,
-                                   const ProgressOf& progress_of) override;
+                                   const ProgressOf& progress_of) override {
+    std::vector<Scores> all{measure(model, split, progress_of)};
+    if (split == "test" && final_reading().sequence > 0)
+      all.push_back(measure(own(model), split, {.streams = settings.train.final_streams}, {}, progress_of));
+    return all;
+  }
   /// Measures with another way to read the text, or a model that adapts to it.
   Scores measure(LanguageModel& model, const std::string& split, const Reading& reading,
-                 const Adaptation& how, const ProgressOf& progress_of);
+                 const Adaptation& how, const ProgressOf& progress_of) {
+    const EncodedText& text = encoded(split_from_string(split));
+    const auto show = progress_of("evaluating " + split, std::ssize(text.ids) - 1);
+    const std::optional<std::int32_t> unknown = vocabulary_->unknown_id();
+    Evaluation evaluation = how.dynamic || how.cache
+                                ? evaluate_adaptively(model, text.ids, how, unknown, show)
+                                : evaluate_ids(model, text.ids, reading, unknown, show);
+    evaluation.bytes = scored_bytes(reading, text.counts);
+    Scores scores = scores_of(evaluation, reading.text());
+    const auto add = [&](const std::string& name, auto value) { scores.details.push_back({name, value}); };
+    if (reading.line_end)
+      add("by_lines", true);
+    else if (reading.sequence > 0)
+      add("sequence", reading.sequence);
+    else
+      add("streams", reading.streams);
+    if (const auto& it = how.dynamic) {
+      add("dynamic.learning_rate", it->learning_rate);
+      add("dynamic.decay", it->decay);
+      add("dynamic.epsilon", it->epsilon);
+      add("dynamic.length", it->length);
+      add("dynamic.style", name_of(it->style));
+      add("dynamic.statistics_streams", it->statistics_streams);
+      add("dynamic.statistics_symbols", how.statistics->symbols);
+      add("dynamic.statistics_batches", how.statistics->batches);
+    }
+    if (const auto& it = how.cache) {
+      add("cache.window", it->window);
+      add("cache.theta", it->theta);
+      add("cache.lambda", it->lambda);
+    }
+    return scores;
+  }
   ProbeOptions probe_options() const override { return {.steps = settings.train.batches.chunks.length}; }
   Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
-               const std::function<void(std::int64_t)>& progress) override;
+               const std::function<void(std::int64_t)>& progress) override {
+    const EncodedText& text = encoded(split_from_string(split));
+    check_input(std::ssize(text.ids) > options.steps,
+                "{}: {} symbols are too few for a sequence of {} and the symbol after it: use fewer --steps",
+                texts_.at(split_from_string(split)).name, text.ids.size(), options.steps);
+    return rondo::probe(own(model), text.ids, options, progress);
+  }
 
   const Vocabulary& vocabulary() const override { return *vocabulary_; }
   const CorpusText& texts() const { return texts_; }
   /// The ids of a split, which are read once.
-  const EncodedText& encoded(Split split);
+  const EncodedText& encoded(Split split) {
+    if (!encoded_.contains(split)) {
+      const Text& text = texts_.at(split);
+      EncodedText encoded = encode_text(text, *vocabulary_, ids_folder());
+      check_input(encoded.ids.size() >= 2, "{}: only {}; 2 or more are needed, the first being context",
+                  text.name, counted_text(std::ssize(encoded.ids), "symbols"));
+      encoded_.emplace(split, std::move(encoded));
+    }
+    return encoded_.at(split);
+  }
   /// How a text is read for evaluations during training, and for final figures.
-  Reading validation_reading() const;
-  Reading final_reading() const;
+  Reading validation_reading() const {
+    return rondo::validation_reading(settings.train, vocabulary_->line_end_id(),
+                                     settings.model.trained_initial_states);
+  }
+  Reading final_reading() const {
+    return rondo::final_reading(settings.train, vocabulary_->line_end_id(),
+                                settings.model.trained_initial_states);
+  }
 
  private:
   CorpusText texts_{};

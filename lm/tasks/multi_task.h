@@ -10,8 +10,14 @@
 // nn/models/shared_encoder_decoders.h.
 #pragma once
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
 #include <deque>
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,38 +35,157 @@ struct MixedTask {
   Objective* objective = nullptr;
 };
 
+/// The state of a task, as NAME.*.
+class NamedWriter : public StateWriter {
+ public:
+  NamedWriter(StateWriter& to, const std::string& name) : to_(to), prefix_(name + ".") {}
+  void add(const std::string& name, const Tensor& tensor) override { to_.add(prefix_ + name, tensor); }
+  void add(const std::string& name, double number) override { to_.add(prefix_ + name, number); }
+  void add(const std::string& name, int64_t number) override { to_.add(prefix_ + name, number); }
+
+ private:
+  StateWriter& to_;
+  std::string prefix_;
+};
+
+class NamedReader : public StateReader {
+ public:
+  NamedReader(const StateReader& from, const std::string& name) : from_(from), prefix_(name + ".") {}
+  void read(const std::string& name, const Tensor& to, real least) const override {
+    from_.read(prefix_ + name, to, least);
+  }
+  void read(const std::string& name, double& number, double least) const override {
+    from_.read(prefix_ + name, number, least);
+  }
+  void read(const std::string& name, int64_t& number, int64_t least, int64_t most) const override {
+    from_.read(prefix_ + name, number, least, most);
+  }
+
+ private:
+  const StateReader& from_;
+  std::string prefix_;
+};
+
+/// In the file of a training's state, tasks.NAME.
+inline std::string state_name(const MixedTask& it) { return "tasks." + it.name; }
+
 class MultiTask : public Objective {
  public:
-  /// `model` is the root of what all tasks train; it and the tasks must outlive this one. The seed determines
-  /// the choice of tasks. InputErrors: no task, a ratio that is not above 0, a first one other than 1.
-  MultiTask(Module& model, std::vector<MixedTask> tasks, uint64_t seed = 1);
+  /// `model` is the root of what all tasks train; it and the tasks must outlive this one, but for those that
+  /// are `owned`. The seed determines the choice of tasks. InputErrors: no task, a ratio that is not above 0,
+  /// a first one other than 1.
+  MultiTask(Module& model, std::vector<MixedTask> tasks, uint64_t seed = 1,
+            std::vector<std::unique_ptr<Objective>> owned = {})
+      : model_(model),
+        owned_(std::move(owned)),
+        tasks_(std::move(tasks)),
+        seed_(seed),
+        epochs_(tasks_.size(), 1) {
+    check_input(!tasks_.empty(), "there are no tasks");
+    for (const MixedTask& it : tasks_) {
+      check_input(it.ratio > 0 && std::isfinite(it.ratio), "{}: ratio = {}: expected a number above 0",
+                  it.name, it.ratio);
+      sum_ += it.ratio;
+      it.objective->begin_epoch(1);
+    }
+    check_input(tasks_.front().ratio == 1,
+                "{}: ratio = {}: the first task is the reference, whose ratio is 1", tasks_.front().name,
+                tasks_.front().ratio);
+  }
 
   /// The index of the task whose data make update `step`, counted from 0: a function of the seed, the ratios
   /// and the step alone.
-  size_t chosen(int64_t step) const;
+  size_t chosen(int64_t step) const {
+    const RandomKey key{.seed = seed_,
+                        .name = hash_of("multi_task"),
+                        .update = Deferred<uint64_t>(static_cast<uint64_t>(step))};
+    double left = uniform_from(key.bits(0)) * sum_;
+    for (size_t i = 0; i + 1 < tasks_.size(); ++i)
+      if ((left -= tasks_[i].ratio) < 0) return i;
+    return tasks_.size() - 1;
+  }
 
   Module& model() override { return model_; }
   /// Of the reference; the others continue where they are.
-  void begin_epoch(int64_t epoch) override;
-  bool next_batch(Batch& batch) override;
-  bool stage_extreme(Batch& batch, size_t number) override;
+  void begin_epoch(int64_t epoch) override {
+    tasks_.front().objective->begin_epoch(epoch);
+    epochs_.front() = epoch;
+  }
+  bool next_batch(Batch& batch) override {
+    now_ = chosen(step_);
+    Objective& objective = *tasks_[now_].objective;
+    if (!objective.next_batch(batch)) {
+      if (now_ == 0) return false;  // the same choice makes the first update of the next epoch
+      objective.begin_epoch(++epochs_[now_]);
+      batch = {};
+      check(objective.next_batch(batch), "[multi-task] the task {} has no batch", tasks_[now_].name);
+    }
+    if (batch.kind) batch.kind = *batch.kind * std::ssize(tasks_) + static_cast<int64_t>(now_);
+    return true;
+  }
+  /// Those of the first task, then those of the second, and so on.
+  bool stage_extreme(Batch& batch, size_t number) override {
+    for (now_ = 0; now_ < tasks_.size(); ++now_)
+      for (size_t i = 0; tasks_[now_].objective->stage_extreme(batch, i); ++i, batch = {})
+        if (number-- == 0) return true;
+    now_ = 0;
+    return false;
+  }
   std::string remedy_for_memory() const override { return tasks_[now_].objective->remedy_for_memory(); }
-  Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
+  Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override {
+    return tasks_[now_].objective->loss(part, indices, random);
+  }
   void carry_state(int64_t part) override { tasks_[now_].objective->carry_state(part); }
-  void end_batch(int64_t step) override;
+  void end_batch(int64_t step) override {
+    tasks_[now_].objective->end_batch(step);
+    ++step_;
+  }
   double epoch_fraction() const override { return tasks_.front().objective->epoch_fraction(); }
   /// Expected, if the batches of all tasks have the same size.
-  int64_t scored_per_epoch() const override;
+  int64_t scored_per_epoch() const override {
+    return static_cast<int64_t>(sum_ * static_cast<double>(tasks_.front().objective->scored_per_epoch()));
+  }
   std::string scored_items() const override { return tasks_.front().objective->scored_items(); }
   /// The reference's metrics; then, as "NAME.METRIC", the first one of each of the others.
-  Scores evaluate(const std::function<void(int64_t)>& progress) override;
-  void divide(int64_t ranks, int64_t own) override;
-  void collect_state(Ranks& ranks) override;
-  void save(StateWriter& to) const override;
-  void load(const StateReader& from) override;
+  Scores evaluate(const std::function<void(int64_t)>& progress) override {
+    Scores scores = tasks_.front().objective->evaluate(progress);
+    for (size_t i = 1; i < tasks_.size(); ++i) {
+      const Scores other = tasks_[i].objective->evaluate({});
+      const Metric& first = other.metrics.at(0);
+      scores.metrics.push_back({tasks_[i].name + "." + first.name, first.value});
+      scores.seconds += other.seconds;
+    }
+    return scores;
+  }
+  void divide(int64_t ranks, int64_t own) override {
+    for (const MixedTask& it : tasks_) it.objective->divide(ranks, own);
+  }
+  void collect_state(Ranks& ranks) override {
+    for (const MixedTask& it : tasks_) it.objective->collect_state(ranks);
+  }
+  void save(StateWriter& to) const override {
+    to.add("multi_task.step", step_);
+    for (size_t i = 0; i < tasks_.size(); ++i) {
+      NamedWriter named(to, state_name(tasks_[i]));
+      StateWriter& writer = named;
+      writer.add("epoch", epochs_[i]);
+      tasks_[i].objective->save(writer);
+    }
+  }
+  void load(const StateReader& from) override {
+    from.read("multi_task.step", step_, 0);
+    for (size_t i = 0; i < tasks_.size(); ++i) {
+      const NamedReader named(from, state_name(tasks_[i]));
+      const StateReader& reader = named;
+      reader.read("epoch", epochs_[i], 1);
+      tasks_[i].objective->begin_epoch(epochs_[i]);
+      tasks_[i].objective->load(reader);
+    }
+  }
 
  private:
   Module& model_;
+  std::vector<std::unique_ptr<Objective>> owned_;
   std::vector<MixedTask> tasks_;
   uint64_t seed_;
   double sum_ = 0;               // of the ratios
@@ -68,6 +193,8 @@ class MultiTask : public Objective {
   int64_t step_ = 0;             // the next update
   size_t now_ = 0;               // the task of the staged batch
 };
+
+// --- The task ---
 
 /// Section [tasks.NAME]. With one language twice it is an auto-encoder, or with other pairs of its lines a
 /// skip-thought model; without a source a language model. Tasks share the encoder of a source language and
@@ -81,7 +208,28 @@ struct MixedTaskOptions {
   Route route() const { return {source, target}; }
   bool translates() const { return !source.empty() && source != target; }
 };
-Keys keys_of(MixedTaskOptions& options);
+inline Keys keys_of(MixedTaskOptions& options) {
+  return {
+      {"source",
+       &options.source,
+       {},
+       "",
+       "the language that is read, the end of the names of its files: de; empty: a language model"},
+      {"target",
+       &options.target,
+       {},
+       "",
+       "the language that is written; the source's: an auto-encoder, or what pairs says"},
+      {"pairs",
+       choice(options.pairs),
+       {},
+       "",
+       "what is read and written: lines, those of the same number; or, of one language, halves, the first "
+       "half of a line's words and the second; or next_lines, a line and the one after it"},
+      {"ratio", &options.ratio, between(0, 1e6), "updates",
+       "for each update of the first task, on average; that of the first task is 1"},
+  };
+}
 
 struct MultiTaskSettings {
   TranslationSettings translation{};  // of all tasks; their languages are not settings
@@ -96,65 +244,294 @@ struct MultiTaskText {
   std::vector<std::string> notes{};
 };
 
-class MultiTaskLearning : public TaskWith<MultiTaskLearning, MultiTaskSettings, SharedEncoderDecoders>,
-                          public TranslatingTask {
- public:
-  Sections sections() override;
-  bool add_part(const std::string& name) override;
-  std::vector<std::string> parts() const override;
-  void check(const std::string& where) const override;
-  const std::string& cell() const override { return settings.translation.model.cell; }
-  const Tokenization& tokenization() const override { return settings.translation.data.tokenization; }
-  std::int64_t largest_vocabulary() const override { return settings.translation.data.limits.max_size; }
-  std::string selection_metric() const override { return name_of(settings.translation.train.decides); }
-  bool higher_is_better() const override {
-    return settings.translation.train.decides != SelectionMetric::nats;
-  }
-  std::string preferred_reading() const override { return search_text(settings.translation.decoding.beam); }
-  std::string model_text() const override;
-  Usage usage() const override { return {"translate", "to translate with it", "< sentences"}; }
+inline std::string section_of_task(const std::string& name) { return "tasks." + name; }
 
+/// Lines without symbols, as many as `like` has.
+inline Text empty_lines(const Text& like) {
+  Text text = like;
+  const auto lines = std::count(like.content.begin(), like.content.end(), '\n');
+  text.content.assign(static_cast<size_t>(lines), '\n');
+  return text;
+}
+
+inline void add_language(MultiTaskText& text, const std::string& language, const ParallelText& from,
+                         bool source) {
+  const auto side = [&](const TextPair& pair) { return source ? pair.source : pair.target; };
+  text.languages[language] = {{Split::train, side(from.train)}, {Split::valid, side(from.valid)}};
+  if (from.test) text.languages[language].emplace(Split::test, side(*from.test));
+}
+
+class MultiTaskLearning
+    : public TaskWith<MultiTaskLearning, MultiTaskSettings, SharedEncoderDecoders, TranslatingTask> {
+ public:
+  Sections sections() override {
+    Sections sections = sections_of(settings.translation);
+    std::erase_if(sections.data, [](const Key& key) {
+      return key.name == "source_language" || key.name == "target_language";
+    });
+    for (MixedTaskOptions& it : settings.tasks)
+      sections.others = joined({std::move(sections.others), section(section_of_task(it.name), keys_of(it))});
+    return sections;
+  }
+  bool add_part(const std::string& name) override {
+    settings.tasks.push_back({.name = name});
+    return true;
+  }
+  std::vector<std::string> parts() const override {
+    std::vector<std::string> names;
+    for (const MixedTaskOptions& it : settings.tasks) names.push_back(it.name);
+    return names;
+  }
+  void check(const std::string& where) const override {
+    check_input(!settings.tasks.empty(),
+                "{}: which tasks? write a section [tasks.NAME] for each, with source and target", where);
+    for (const MixedTaskOptions& it : settings.tasks) {
+      const std::string section = section_of_task(it.name);
+      check_input(!it.target.empty(), "{}: {}.target is missing: which language does it write?", where,
+                  section);
+      check_input(it.source.find('/') == std::string::npos && it.target.find('/') == std::string::npos,
+                  "{}: {}: a language is the end of the names of files, without '/'", where, section);
+      check_input(
+          it.pairs == PairsOf::lines || it.source == it.target,
+          "{0}: {1}.pairs = \"{2}\": these are pairs within the text of one language: leave pairs out, or "
+          "give the task that language as source and target",
+          where, section, name_of(it.pairs));
+      check_input(it.ratio > 0, "{}: {}.ratio = 0: leave the task out, or give it a ratio above 0", where,
+                  section);
+    }
+    check_input(settings.translation.data.files.generated_pairs == 0,
+                "{}: data.generated_pairs is for recipe.task = \"translation\": leave it out", where);
+    const MixedTaskOptions& first = settings.tasks.front();
+    const std::string section = section_of_task(first.name);
+    check_input(
+        first.translates(),
+        "{}: {} is the first task, whose scores decide: it has to translate from one language to another",
+        where, section);
+    check_input(first.ratio == 1, "{}: {}.ratio = {}: the first task is the reference, whose ratio is 1",
+                where, section, first.ratio);
+    check_input(
+        settings.translation.model.tied != TiedTables::all,
+        "{}: model.tied = \"all\" is for one encoder-decoder; here set \"output\": each language has its "
+        "own tables",
+        where);
+    TranslationSettings of_first = settings.translation;
+    of_first.data.files = parallel(first.source, first.target);
+    check_settings(of_first, where);
+  }
+  std::string model_text() const override {
+    std::string text = model_text_of(settings.translation.model);
+    for (const MixedTaskOptions& it : settings.tasks)
+      text += fmt::format("\ntask        {}: {} to {}{}, ratio {}", it.name,
+                          it.source.empty() ? "nothing" : it.source, it.target,
+                          it.pairs == PairsOf::lines ? "" : ", pairs = " + name_of(it.pairs), it.ratio);
+    return text;
+  }
   /// Chooses the task that is measured, probed and used to translate; else it is the first one. InputError
   /// for an unknown name, which `where` begins.
-  void choose_part(const std::string& name, const std::string& where) override;
-
-  void open(const DataSource& source) override;
-  std::vector<FileDigest> files() const override { return text_.files; }
-  void open_other(const std::string& path, const DataSource& source) override;
-  void make_vocabularies() override;
-  std::vector<std::string> vocabulary_names() const override;
-  VocabularyFiles vocabularies() const override;
-  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override;
-  void prepare() override;
-  std::vector<std::string> notes() const override;
-  void assume(const std::vector<std::int64_t>& sizes) override;
-  std::string size_text() const override;
-  std::int64_t validation_size() const override { return parts_.front().valid.pairs.size(); }
-  std::vector<std::string> measured_splits() const override {
-    return text_.has_test ? std::vector<std::string>{"valid", "test"} : std::vector<std::string>{"valid"};
+  void choose_part(const std::string& name, const std::string& where) override {
+    const std::vector<std::string> names = parts();
+    const auto found = std::find(names.begin(), names.end(), name);
+    check_input(found != names.end(), "{} {}: the tasks of this run are {}", where, name,
+                fmt::join(names, ", "));
+    chosen_ = static_cast<std::size_t>(found - names.begin());
   }
 
-  std::vector<std::int64_t> sizes() const override;
+  void open(const DataSource& source) override {
+    const MixedTaskOptions& first = settings.tasks.front();
+    check_input(!source.path.empty(), "which text? give --data a folder with {0}.{1} and {0}.{2}",
+                settings.translation.data.files.train, first.source, first.target);
+    const auto open_pair = [&](const std::string& target) {
+      return open_parallel_text(source.path, parallel(first.source, target), tokenization().unit);
+    };
+    const ParallelText pairs = open_pair(first.target);
+    text_ = {.languages = {}, .has_test = pairs.test.has_value(), .files = pairs.files, .notes = pairs.notes};
+    add_language(text_, first.source, pairs, true);
+    add_language(text_, first.target, pairs, false);
+    for (const std::string& language : languages()) {
+      if (text_.languages.contains(language)) continue;
+      const ParallelText further = open_pair(language);
+      add_language(text_, language, further, false);
+      for (const FileDigest& file : further.files)
+        if (std::none_of(text_.files.begin(), text_.files.end(),
+                         [&](const FileDigest& it) { return it.path == file.path; }))
+          text_.files.push_back(file);
+      for (const std::string& note : further.notes)
+        if (std::find(text_.notes.begin(), text_.notes.end(), note) == text_.notes.end())
+          text_.notes.push_back(note);
+    }
+  }
+  std::vector<FileDigest> files() const override { return text_.files; }
+  void open_other(const std::string& path, const DataSource& /*source*/) override {
+    text_ = {.languages = {}, .has_test = true, .files = {}, .notes = {}};
+    for (const std::string& language : std::set<std::string>{chosen().source, chosen().target}) {
+      if (language.empty()) continue;  // the source of a language model
+      const Text side = open_side(path, language, tokenization().unit);
+      text_.notes.insert(text_.notes.end(), side.notes.begin(), side.notes.end());
+      text_.files.push_back({side.name, side.sha256});
+      text_.languages[language].emplace(Split::test, side);
+    }
+  }
+  void make_vocabularies() override {
+    const ParallelTextOptions& data = settings.translation.data;
+    // The first lines of a text are part of the whole: of each language the longest text has all that is
+    // read.
+    std::map<std::string, Text> read;
+    const auto reads = [&](const std::string& language, const Text& it) {
+      Text& longest = read[language];
+      if (it.content.size() > longest.content.size()) longest = it;
+    };
+    for (MixedTaskOptions task : settings.tasks) {
+      task.pairs = PairsOf::lines;  // their halves have the same words
+      const TextPair train = text_of(task, Split::train);
+      if (!task.source.empty()) reads(task.source, train.source);
+      reads(task.target, train.target);
+    }
+    if (data.pairs.shared_vocabulary) {
+      Text all{.name = "the training text", .content = {}, .sha256 = {}, .notes = {}};
+      for (const auto& [language, it] : read) all.content += it.content;
+      for (auto& [language, it] : read) it = all;
+    }
+    for (const auto& [language, it] : read)
+      vocabularies_.emplace(language, Vocabulary(it, data.tokenization, data.limits));
+  }
+  std::vector<std::string> vocabulary_names() const override {
+    std::vector<std::string> names;
+    for (const std::string& file : files_of_languages())
+      for (const std::string& name : names_of_files(file, tokenization())) names.push_back(name);
+    return names;
+  }
+  VocabularyFiles vocabularies() const override {
+    VocabularyFiles all;
+    const std::vector<std::string> files = files_of_languages(), of = languages();
+    for (std::size_t i = 0; i < of.size(); ++i)
+      for (auto& file : files_of(vocabularies_.at(of[i]), files[i])) all.push_back(std::move(file));
+    return all;
+  }
+  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
+    const std::vector<std::string> names = files_of_languages(), of = languages();
+    for (std::size_t i = 0; i < of.size(); ++i)
+      vocabularies_.insert_or_assign(of[i], vocabulary_among(files, names[i], folder, tokenization()));
+  }
+  void prepare() override {
+    const std::int64_t max_length = settings.translation.data.pairs.max_length;
+    for (const MixedTaskOptions& task : settings.tasks) {
+      Part& part = parts_.emplace_back(Part{vocabularies_of_task(task), {}, {}});
+      const TextPair text = text_of(task, Split::train);
+      part.train = task.source.empty() ? encode_pairs(text, part.vocabularies, max_length)
+                                       : training_pairs(text, part.vocabularies, max_length);
+      part.valid = evaluated(task, Split::valid, part.vocabularies);
+      // Only the first task, which decides, has references to translate.
+      if (parts_.size() > 1) part.valid.references.clear();
+    }
+    if (text_.has_test) evaluated(settings.tasks.front(), Split::test, parts_.front().vocabularies);
+  }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = text_.notes;
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      for (const std::string& it : notes_of(parts_[i].train, settings.translation.data.pairs.max_length))
+        notes.push_back(fmt::format("{}: {}", settings.tasks[i].name, it));
+    return notes;
+  }
+  void assume(const std::vector<std::int64_t>& sizes) override {
+    const std::vector<std::string> of = languages();
+    const auto size_of = [&](const std::string& language) {
+      const auto place = std::find(of.begin(), of.end(), language);
+      return place == of.end() ? 0 : sizes.at(static_cast<std::size_t>(place - of.begin()));
+    };
+    for (const MixedTaskOptions& it : settings.tasks) {
+      Part& part = parts_.emplace_back(Part{{some_vocabulary(), some_vocabulary()}, {}, {}});
+      part.train = some_pairs(settings.translation, size_of(it.source), size_of(it.target));
+      part.valid = {.pairs = part.train,
+                    .target = &part.vocabularies.target,
+                    .reverse_source = settings.translation.train.batches.reverse_source};
+    }
+  }
+  std::string size_text() const override {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      texts.push_back(fmt::format("{} {} sentences", settings.tasks[i].name, parts_[i].train.size()));
+    for (const std::string& language : languages())
+      texts.push_back(fmt::format("{} {}", language, vocabulary_text(vocabularies_.at(language).size())));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
+  std::int64_t validation_size() const override { return parts_.front().valid.pairs.size(); }
+  std::vector<std::string> measured_splits() const override { return valid_and_test(text_.has_test); }
+
+  std::vector<std::int64_t> sizes() const override {
+    std::vector<std::int64_t> sizes;
+    for (const std::string& language : languages()) sizes.push_back(vocabularies_.at(language).size());
+    return sizes;
+  }
   std::vector<std::int64_t> assumed_sizes(std::int64_t vocabulary) const override {
     return std::vector<std::int64_t>(languages().size(), vocabulary);
   }
   const Vocabulary& vocabulary() const override { return vocabularies_.at(chosen().target); }
   std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
-                                     Device device) const override;
-  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override;
-  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override;
-  std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
-    return translate_lines(translator(model), settings.translation, lines);
+                                     Device device) const override {
+    std::map<std::string, std::int64_t> of_languages;
+    const std::vector<std::string> names = languages();
+    for (std::size_t i = 0; i < names.size(); ++i) of_languages.emplace(names[i], sizes.at(i));
+    std::vector<Route> routes;
+    for (const MixedTaskOptions& it : settings.tasks) routes.push_back(it.route());
+    return std::make_unique<SharedEncoderDecoders>(settings.translation.model, of_languages, routes, seed,
+                                                   device);
+  }
+  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
+    std::vector<std::unique_ptr<Objective>> objectives;
+    std::vector<MixedTask> tasks;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      // Tasks on the same text read it in different orders.
+      objectives.push_back(std::make_unique<Translation>(own(model).at(i), settings.translation.train,
+                                                         parts_[i].train, parts_[i].valid, seed + i));
+      tasks.push_back({settings.tasks[i].name, settings.tasks[i].ratio, objectives.back().get()});
+    }
+    return std::make_unique<MultiTask>(model, std::move(tasks), seed, std::move(objectives));
+  }
+  /// Where a language is written without a source only, nothing trains its bridge and its attention.
+  bool is_trained(const std::string& parameter) const override {
+    return std::none_of(settings.tasks.begin(), settings.tasks.end(), [&](const MixedTaskOptions& it) {
+      const bool has_source = std::any_of(
+          settings.tasks.begin(), settings.tasks.end(),
+          [&](const MixedTaskOptions& other) { return other.target == it.target && !other.source.empty(); });
+      return !has_source && (parameter.starts_with(it.target + ".bridge.") ||
+                             parameter.starts_with(it.target + ".attention."));
+    });
+  }
+  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
+    const Translator it = translator(model);
+    const TranslationText text = evaluated(chosen(), split_from_string(split), it.vocabularies);
+    return measure_translation(it.model, text, settings.translation, !chosen().source.empty(),
+                               progress_of("translating " + split, text.pairs.size()));
   }
   Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
-               const std::function<void(std::int64_t)>& progress) override;
+               const std::function<void(std::int64_t)>& progress) override {
+    const Translator it = translator(model);
+    const bool is_trained_on = split == "train" && !parts_.empty();
+    const TranslationText text =
+        is_trained_on ? TranslationText() : evaluated(chosen(), split_from_string(split), it.vocabularies);
+    return rondo::probe(it.model, is_trained_on ? parts_.at(chosen_).train : text.pairs,
+                        settings.translation.train.batches.reverse_source, options, progress);
+  }
 
   TranslationSettings& translation() override { return settings.translation; }
-  Translator translator(Module& model) override;
+  const TranslationSettings& translation() const override { return settings.translation; }
+  Translator translator(Module& model) override {
+    of_chosen_ = vocabularies_of_task(chosen());
+    return {own(model).at(chosen_), *of_chosen_, !chosen().source.empty()};
+  }
 
   /// What a task reads and writes: translations a share of the training text, all others the whole one. The
   /// source of a language model is empty lines. InputError if there is no test text.
-  TextPair text_of(const MixedTaskOptions& task, Split split) const;
+  TextPair text_of(const MixedTaskOptions& task, Split split) const {
+    check_input(split != Split::test || text_.has_test,
+                "there is no test text (data.test_files): choose train or valid");
+    const Text& target = text_.languages.at(task.target).at(split);
+    if (task.source.empty()) return {empty_lines(target), target};
+    if (task.source == task.target) return pairs_of_text(target, task.pairs);
+    const TextPair all{text_.languages.at(task.source).at(split), target};
+    const double share = settings.translation.data.pairs_share;
+    return split == Split::train && share < 1 ? first_lines(all, share) : all;
+  }
 
  private:
   /// The data of a task.
@@ -163,19 +540,42 @@ class MultiTaskLearning : public TaskWith<MultiTaskLearning, MultiTaskSettings, 
     Pairs train;
     TranslationText valid;
   };
-  /// The objectives of the tasks, and that over them.
-  class Objectives;
-
   /// The languages of all tasks, in the order of their first mention: first the two of the first task.
-  std::vector<std::string> languages() const;
+  std::vector<std::string> languages() const {
+    std::vector<std::string> languages;
+    const auto add = [&](const std::string& language) {
+      if (!language.empty() && std::find(languages.begin(), languages.end(), language) == languages.end())
+        languages.push_back(language);
+    };
+    for (const MixedTaskOptions& task : settings.tasks) add(task.source), add(task.target);
+    return languages;
+  }
   /// The files of the vocabularies, in the order of languages(): of the first task those of translation, of
   /// further languages vocab.LANGUAGE.txt.
-  std::vector<std::string> files_of_languages() const;
+  std::vector<std::string> files_of_languages() const {
+    std::vector<std::string> files;
+    for (const std::string& language : languages())
+      files.push_back(files.empty()       ? "vocab.source.txt"
+                      : files.size() == 1 ? "vocab.target.txt"
+                                          : "vocab." + language + ".txt");
+    return files;
+  }
   const MixedTaskOptions& chosen() const { return settings.tasks.at(chosen_); }
-  ParallelOptions parallel(const std::string& source, const std::string& target) const;
-  PairVocabularies vocabularies_of_task(const MixedTaskOptions& task) const;
+  ParallelOptions parallel(const std::string& source, const std::string& target) const {
+    ParallelOptions files = settings.translation.data.files;
+    files.source_language = source;
+    files.target_language = target;
+    return files;
+  }
+  PairVocabularies vocabularies_of_task(const MixedTaskOptions& task) const {
+    const Vocabulary& target = vocabularies_.at(task.target);
+    return {task.source.empty() ? target : vocabularies_.at(task.source), target};
+  }
   TranslationText evaluated(const MixedTaskOptions& task, Split split,
-                            const PairVocabularies& vocabularies) const;
+                            const PairVocabularies& vocabularies) const {
+    return translation_text(text_of(task, split), vocabularies,
+                            settings.translation.train.batches.reverse_source);
+  }
 
   std::size_t chosen_ = 0;
   MultiTaskText text_{};

@@ -1,88 +1,386 @@
-// Question answering as a task: cloze questions, their vocabulary and entities, the reader, and the loss of
-// each answer. Next: data/question_batches.h, nn/models/attentive_reader.h,
-// lm/evaluation/answer_evaluation.h.
+// Question answering as a task: cloze questions, their vocabulary and entities, the reader, the loss of each
+// answer, and what it answers. Next: data/question_batches.h, nn/models/attentive_reader.h.
 #pragma once
 
-#include "lm/evaluation/answer_evaluation.h"
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "autograd/functions.h"
+#include "autograd/operators/arithmetic.h"
+#include "data/cloze.h"
+#include "data/question_batches.h"
+#include "data/text.h"
+#include "data/unicode.h"
 #include "lm/tasks/sentence_task.h"
 #include "nn/models/attentive_reader.h"
 
 namespace rondo {
 
-struct QuestionAnsweringOptions {
-  QuestionBatchOptions batches{};
+/// What the model computes of a batch. The ids lie on its device.
+inline AttentiveReader::Output read_questions(AttentiveReader& model, const QuestionBatch& batch,
+                                              const Tokens& documents, const Tokens& questions) {
+  const std::int64_t B = batch.documents.sentences;
+  return model({documents, batch.documents.steps, B, batch.documents.lengths},
+               {questions, batch.questions.steps, B, batch.questions.lengths});
+}
+inline AttentiveReader::Output read_questions(AttentiveReader& model, const QuestionBatch& batch) {
+  return read_questions(model, batch, tokens(batch.documents.ids), tokens(batch.questions.ids));
+}
+
+/// All questions in batches of about rows_at_once words of documents.
+inline QuestionBatches evaluation_batches(const Questions& questions) {
+  std::int64_t longest = 1;
+  for (std::int64_t i = 0; i < questions.size(); ++i)
+    longest = std::max(longest, questions.documents.length(i));
+  return {{.batch = std::max<std::int64_t>(1, rows_at_once / longest)}, questions, 1};
+}
+
+// --- Baselines ---
+// Two of them do not read: the most frequent entity of the document, and the most frequent one that the
+// question does not name (Hermann et al. 2015, section 4.1).
+
+/// The entity that occurs most often and is none of `excluded`; of equals the one that occurs first; -1:
+/// none.
+inline std::int32_t most_frequent(std::span<const std::int32_t> entities,
+                                  const std::set<std::int32_t>& excluded) {
+  std::map<std::int32_t, std::int64_t> counts;
+  std::int64_t highest = 0;
+  for (const std::int32_t it : entities)
+    if (!excluded.contains(it)) highest = std::max(highest, ++counts[it]);
+  for (const std::int32_t it : entities)
+    if (const auto found = counts.find(it); found != counts.end() && found->second == highest) return it;
+  return -1;
+}
+
+/// The shares in percent of questions that the two baselines answer; of equally frequent entities they take
+/// the first.
+struct FrequencyBaselines {
+  double most_frequent = 0, not_in_question = 0;
 };
-/// The keys of QuestionBatchOptions.
-Keys keys_of(QuestionAnsweringOptions& options);
+inline FrequencyBaselines frequency_baselines(const Questions& questions) {
+  const auto entities_of = [&](std::span<const std::int32_t> ids) {
+    std::vector<std::int32_t> entities;
+    for (const std::int32_t id : ids)
+      if (const std::int32_t entity = questions.entity_of[static_cast<std::size_t>(id)]; entity >= 0)
+        entities.push_back(entity);
+    return entities;
+  };
+  double first = 0, second = 0;
+  for (std::int64_t i = 0; i < questions.size(); ++i) {
+    const std::vector<std::int32_t> named = entities_of(questions.questions[i]);
+    const std::vector<std::int32_t> of_document = entities_of(questions.documents[i]);
+    const std::int32_t answer = questions.answers[static_cast<std::size_t>(i)];
+    if (answer < 0) continue;
+    first += most_frequent(of_document, {}) == answer;
+    second += most_frequent(of_document, {named.begin(), named.end()}) == answer;
+  }
+  const auto all = static_cast<double>(questions.size());
+  return {100 * first / all, 100 * second / all};
+}
 
-class QuestionAnswering : public SentenceObjective<QuestionBatches, QuestionBatch> {
+// --- Evaluation ---
+
+/// Measures the accuracy in percent of all questions, and the mean of -log p(answer) over those whose answer
+/// has a row in the vocabulary; the others are not found. An answer is correct if it is the most probable of
+/// all the entities that the model knows, whether its document names them or not. The two baselines stand
+/// beside. `progress` gets the number of questions done. Dropout is off, and entities keep their numbers.
+inline Scores evaluate(AttentiveReader& model, const Questions& questions,
+                       const std::function<void(std::int64_t)>& progress = {}) {
+  Choices choices;
+  const double seconds = read_batches<QuestionBatch>(
+      model, evaluation_batches(questions), progress, [&](const QuestionBatch& it) {
+        const Variable joint = read_questions(model, it).joint;
+        choices.add(model.logits(joint), model.cross_entropy(joint, tokens(it.answers)), it.answers);
+      });
+  Scores scores = choices.scores("questions", seconds);
+  const FrequencyBaselines baselines = frequency_baselines(questions);
+  scores.details.insert(scores.details.end(),
+                        {{"unknown_answers", choices.unknown},
+                         {"most_frequent_entity", baselines.most_frequent},
+                         {"most_frequent_entity_not_in_question", baselines.not_in_question},
+                         {"classes", model.entities()}});
+  return scores;
+}
+
+struct Answer {
+  std::int32_t entity;           // its number
+  double probability;            // among all the entities that the model knows
+  std::vector<float> attention;  // of each word of the document
+};
+
+/// The most probable entity of those that the document names; of all, if what was read of it names none.
+inline std::int32_t best_answer(std::span<const real> log_p, std::span<const std::int32_t> document,
+                                const std::vector<std::int32_t>& entity_of) {
+  std::int32_t best = -1;
+  for (const std::int32_t id : document)
+    if (const std::int32_t entity = entity_of[static_cast<std::size_t>(id)];
+        entity >= 0 &&
+        (best < 0 || log_p[static_cast<std::size_t>(entity)] > log_p[static_cast<std::size_t>(best)]))
+      best = entity;
+  return best >= 0 ? best
+                   : static_cast<std::int32_t>(std::max_element(log_p.begin(), log_p.end()) - log_p.begin());
+}
+
+/// For each question the most probable entity of those that its document names. Dropout is off.
+inline std::vector<Answer> most_probable_answers(AttentiveReader& model, const Questions& questions) {
+  if (questions.size() == 0) return {};
+  std::vector<Answer> answers(static_cast<std::size_t>(questions.size()));
+  const auto K = static_cast<std::size_t>(model.entities());
+  read_batches<QuestionBatch>(model, evaluation_batches(questions), {}, [&](const QuestionBatch& batch) {
+    const AttentiveReader::Output output = read_questions(model, batch);
+    const std::vector<real> log_p = log_softmax(model.logits(output.joint)).value().to_vector();
+    const std::vector<real> weights = output.attention.value().to_vector();
+    for (std::size_t b = 0; b < batch.indices.size(); ++b) {
+      const std::span<const real> of_question = std::span(log_p).subspan(b * K, K);
+      const std::int32_t best =
+          best_answer(of_question, questions.documents[batch.indices[b]], questions.entity_of);
+      const auto row = weights.begin() + static_cast<std::ptrdiff_t>(b) * batch.documents.steps;
+      answers[static_cast<std::size_t>(batch.indices[b])] = {
+          best, std::exp(static_cast<double>(of_question[static_cast<std::size_t>(best)])),
+          std::vector<float>(row, row + batch.documents.lengths[b])};
+    }
+  });
+  return answers;
+}
+
+/// Probes with the loss of the answer. InputError if the model knows the answer of no question.
+inline Probed probe(AttentiveReader& model, const Questions& questions, const ProbeOptions& options,
+                    const std::function<void(std::int64_t)>& progress = {}) {
+  std::vector<std::int64_t> known;
+  for (std::int64_t i = 0; i < questions.size(); ++i)
+    if (questions.answers[static_cast<std::size_t>(i)] >= 0) known.push_back(i);
+  check_input(!known.empty(), "no question has an answer that the model knows");
+  Questions some{{}, {}, {}, questions.markers, questions.entity_of};
+  for (const std::int64_t k : evenly(std::ssize(known), options.sequences)) {
+    const std::int64_t i = known[static_cast<std::size_t>(k)];
+    some.documents.add(questions.documents[i]);
+    some.questions.add(questions.questions[i]);
+    some.answers.push_back(questions.answers[static_cast<std::size_t>(i)]);
+  }
+  return probe_batches<QuestionBatch>(
+      model, "the loss of the answer", QuestionBatches({.batch = probed_at_once}, some, 1), progress,
+      [&](const QuestionBatch& it) {
+        return model.cross_entropy(read_questions(model, it).joint, tokens(it.answers)).total;
+      });
+}
+
+class QuestionAnswering
+    : public SentenceObjective<AttentiveReader, QuestionBatches, QuestionBatch, Questions> {
  public:
-  /// The model and the questions must outlive it. The seed determines the order of the batches. InputErrors
-  /// of QuestionBatches.
-  QuestionAnswering(AttentiveReader& model, const QuestionAnsweringOptions& options, const Questions& train,
-                    const Questions& valid, uint64_t seed = 1);
+  /// The seed determines the order of the batches. InputErrors of QuestionBatches.
+  QuestionAnswering(AttentiveReader& model, const QuestionBatchOptions& options, const Questions& train,
+                    const Questions& valid, uint64_t seed = 1)
+      : SentenceObjective(model, QuestionBatches(options, train, seed), valid) {}
 
-  Module& model() override { return model_; }
   /// The mean over the batch's questions is minimised.
-  Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
-  std::string remedy_for_memory() const override;
+  Loss loss(int64_t /*part*/, const std::vector<Tokens>& indices, RandomContext random) override {
+    begin_update(random);
+    const CrossEntropy nats =
+        model_.cross_entropy(read_questions(model_, staged_, indices[0], indices[1]).joint, indices[2]);
+    return {nats.total / static_cast<real>(staged_.share.whole), {nats.each}};
+  }
+  std::string remedy_for_memory() const override {
+    return fmt::format(
+        "make train.batch, model.hidden or data.document_words smaller; the largest batch has {} documents "
+        "of {} words",
+        staged_.documents.sentences, staged_.documents.steps);
+  }
   int64_t scored_per_epoch() const override { return batches_.questions(); }
   std::string scored_items() const override { return "questions"; }
   /// The accuracy on the validation questions, and nats. `progress` gets the number of questions done.
-  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override;
+  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override {
+    return rondo::evaluate(model_, valid_, progress);
+  }
 
  private:
-  void stage(Batch& batch) const override;
-
-  AttentiveReader& model_;
-  const Questions& valid_;
+  void stage(Batch& batch) const override {
+    batch.indices = {staged_.documents.ids, staged_.questions.ids, staged_.answers};
+    batch.scored = staged_.share.whole;
+  }
 };
+
+// --- Questions of a user ---
+
+/// A question without names, and the names; an empty document: an empty line.
+inline AnonymousQuestion read_question(const InputLine& line, const QuestionOptions& reading,
+                                       std::int64_t entities) {
+  const std::string& name = line.name;
+  std::string text = text_of_line(line.text, name, Unit::words);
+  text.pop_back();  // the newline
+  if (stripped(text).empty()) return {};
+  check_utf8(text, name);
+  const std::size_t tab = text.find('\t');
+  check_input(tab != text.npos, "{}: a line is a document, a tab, and a question with {}", name, placeholder);
+  AnonymousQuestion anonymized = anonymous(std::string_view(text).substr(0, tab),
+                                           std::string_view(text).substr(tab + 1), entities, name);
+  prepare(anonymized.document, anonymized.question, reading);
+  const std::vector<std::string_view> kept = words_of(anonymized.document);
+  check_input(std::any_of(kept.begin(), kept.end(), [](auto it) { return entity_number(it) >= 0; }),
+              "{}: none of the sentences that match the question best (data.sentences = {}) names an entity",
+              name, reading.sentences);
+  return anonymized;
+}
+
+inline std::string name_of_entity(const AnonymousQuestion& question, std::int64_t entity) {
+  const auto number = static_cast<std::size_t>(entity);
+  return number < question.names.size() ? question.names[number] : entity_marker(entity);
+}
+
+/// What the model attended to in the document before it gave the answer.
+inline Alignment alignment_of(const AnonymousQuestion& question, const Answer& answer) {
+  Alignment alignment;
+  for (const std::string_view word : words_of(question.document)) {
+    const std::int64_t entity = entity_number(word);
+    alignment.source.push_back(entity < 0 ? std::string(word) : name_of_entity(question, entity));
+  }
+  alignment.source.resize(answer.attention.size() - 1);  // the words that were read
+  alignment.source.emplace_back(eos_symbol);
+  alignment.target = {name_of_entity(question, answer.entity)};
+  alignment.weights = {answer.attention};
+  return alignment;
+}
+
+/// What a user should know of a document that is longer than what is read of it; else empty.
+inline std::string note_of_length(const AnonymousQuestion& question, std::int64_t most,
+                                  const std::string& name) {
+  const std::int64_t words = std::ssize(words_of(question.document));
+  if (words <= most) return "";
+  return fmt::format(
+      "{}: the document has {} words, of which this run reads the first {} (data.document_words)", name,
+      words, most);
+}
+
+// --- The task ---
 
 struct QuestionAnsweringSettings {
   QuestionOptions questions{};  // of section [data], as the next one
   VocabularyLimits limits{};
   Tokenization tokenization{};  // words: not a key
   AttentiveReaderOptions model{};
-  QuestionAnsweringOptions train{};
+  QuestionBatchOptions train{};
 };
 
 class QuestionAnsweringTask : public SentenceTask<QuestionAnsweringTask, QuestionAnsweringSettings,
                                                   AttentiveReader, QuestionTexts, Questions> {
  public:
-  Sections sections() override;
-  void check(const std::string& where) const override;
+  Sections sections() override {
+    return {.data = joined({keys_of(settings.questions), keys_of(settings.limits)}),
+            .model = keys_of(settings.model),
+            .train = keys_of(settings.train)};
+  }
+  void check(const std::string& where) const override {
+    SentenceTask::check(where);
+    check_rows_at_once(where, looks_across_rows(settings.model), "train.batch", settings.train.batch);
+  }
   std::string belongs_to_data() const override { return "its entities belong to its documents"; }
   bool predicts_text() const override { return false; }
   std::string selection_metric() const override { return "accuracy"; }
   bool higher_is_better() const override { return true; }
-  std::string model_text() const override;
+  std::string model_text() const override {
+    const AttentiveReaderOptions& it = settings.model;
+    return fmt::format("attentive reader, {}{} x {} {} for each text",
+                       it.bidirectional ? "bidirectional " : "", it.layers, it.hidden, it.cell);
+  }
   std::string sizes_text(const std::vector<std::int64_t>& sizes) const override {
     return fmt::format("{} words, {} of them entities", sizes.at(0), sizes.at(1));
   }
-  Usage usage() const override;
+  Usage usage() const override {
+    return {"answer", "to ask it",
+            fmt::format("< questions, lines of DOCUMENT, a tab, QUESTION with {}", placeholder)};
+  }
 
-  void open(const DataSource& source) override;
-  void make_vocabularies() override;
-  void assume(const std::vector<std::int64_t>& sizes) override;
+  void open(const DataSource& source) override {
+    check_input(
+        !source.path.empty(),
+        "which questions? give --data a folder with training/*.question, or a text to make questions from");
+    texts_ = open_questions(source.path, settings.questions, source.pipes);
+  }
+  void make_vocabularies() override {
+    vocabulary_.emplace(text_for_vocabulary(texts_.train, settings.limits.min_count), settings.tokenization,
+                        settings.limits);
+    check_has_all_markers(*vocabulary_, texts_.train);
+  }
+  void assume(const std::vector<std::int64_t>& sizes) override {
+    const std::int64_t count = settings.train.batch, entities = sizes.at(1),
+                       words = settings.questions.document_words;
+    Questions made{some_sentences(count, words > 0 ? words : 200, entities),
+                   some_sentences(count, length_within(0), entities),
+                   some_ids(static_cast<double>(count), entities),
+                   {},
+                   {}};
+    for (std::int32_t i = 0; i < entities; ++i) made.markers.push_back(i), made.entity_of.push_back(i);
+    for (const Split split : {Split::train, Split::valid}) encoded_[split] = made;
+  }
   /// With what two baselines that read nothing answer.
-  std::vector<std::string> notes() const override;
-  std::string size_text() const override;
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = SentenceTask::notes();
+    const FrequencyBaselines it = frequency_baselines(encoded_.at(Split::valid));
+    notes.push_back(
+        fmt::format("without reading, on valid: most frequent entity {:.2f} %, most frequent one that is not "
+                    "in the question {:.2f} %",
+                    it.most_frequent, it.not_in_question));
+    return notes;
+  }
+  std::string size_text() const override {
+    const Questions& train = encoded_.at(Split::train);
+    return fmt::format("{} questions about {} entities, documents of {} words on average, {}", train.size(),
+                       train.markers.size(), train.documents.symbols() / train.size(),
+                       vocabulary_text(vocabulary_->size()));
+  }
 
-  std::vector<std::int64_t> sizes() const override;
+  std::vector<std::int64_t> sizes() const override {
+    return {vocabulary_->size(), std::ssize(markers_of(*vocabulary_))};
+  }
   std::vector<std::int64_t> assumed_sizes(std::int64_t vocabulary) const override {
     return {vocabulary, settings.questions.entities};
   }
   std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
-                                     Device device) const override;
-  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override;
-  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override;
+                                     Device device) const override {
+    return std::make_unique<AttentiveReader>(settings.model, sizes.at(0), sizes.at(1), seed, device);
+  }
+  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
+    return std::make_unique<QuestionAnswering>(own(model), settings.train, encoded(Split::train),
+                                               encoded(Split::valid), seed);
+  }
+  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
+    Scores scores = SentenceTask::measure(model, split, progress_of);
+    scores.details.insert(scores.details.begin(), {"generated_questions", texts_.generated});
+    return scores;
+  }
   /// A line is a document, a tab and a question with `@placeholder`; the answer is the name of an entity of the
   /// document, or its marker where the document has markers.
-  std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override;
+  std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
+    const QuestionOptions& reading = settings.questions;
+    std::vector<AnonymousQuestion> questions;
+    QuestionText text;
+    for (const InputLine& line : lines) {
+      questions.push_back(read_question(line, reading, own(model).entities()));
+      const AnonymousQuestion& it = questions.back();
+      if (!it.document.empty()) text.add(it.document, it.question, entity_marker(0), "");
+    }
+    std::vector<LineAnswer> answers(lines.size());
+    if (text.size() == 0) return answers;
+    const auto found =
+        most_probable_answers(own(model), encode_questions(text, *vocabulary_, reading.document_words));
+    auto next = found.begin();
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (questions[i].document.empty()) continue;
+      answers[i] = {.text = name_of_entity(questions[i], next->entity),
+                    .probability = next->probability,
+                    .alignment = alignment_of(questions[i], *next),
+                    .note = note_of_length(questions[i], reading.document_words, lines[i].name)};
+      ++next;
+    }
+    return answers;
+  }
 
  private:
   bool has_test() const override { return texts_.test.size() > 0; }
-  Questions encode(Split split) const override;
+  Questions encode(Split split) const override {
+    return encode_questions(texts_.at(split), *vocabulary_, settings.questions.document_words);
+  }
 };
 
 }  // namespace rondo

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <utility>
 
+#include "lm/evaluation/evaluation.h"
 #include "lm/tasks/task.h"
 #include "lm/training/objective.h"
 
@@ -14,12 +16,16 @@ namespace rondo {
 // What objectives that read whole sentences in batches share: the place in the data, and the division of a
 // batch among ranks. No state is carried from batch to batch.
 
-/// `Batches` is PairBatches, LabelledBatches or the like, and `Staged` what its next() gives.
-template <class Batches, class Staged>
+/// `Batches` is PairBatches, LabelledBatches or the like, `Staged` what its next() gives, and `Data` what is
+/// evaluated on.
+template <class Model, class Batches, class Staged, class Data>
 class SentenceObjective : public Objective {
  public:
-  explicit SentenceObjective(Batches batches) : batches_(std::move(batches)) {}
+  /// The model, the text of the batches and `valid` must outlive it.
+  SentenceObjective(Model& model, Batches batches, const Data& valid)
+      : model_(model), batches_(std::move(batches)), valid_(valid) {}
 
+  Module& model() override { return model_; }
   void begin_epoch(int64_t epoch) override {
     epoch_ = epoch;
     batches_.seek(epoch, 0);
@@ -56,10 +62,12 @@ class SentenceObjective : public Objective {
   /// Begins the computation of staged_, whose rows have the random numbers of the whole batch's.
   void begin_update(RandomContext random) {
     random.slice = {staged_.share.count, staged_.share.first, staged_.share.whole};
-    model().begin_update(random);
+    model_.begin_update(random);
   }
 
+  Model& model_;
   Batches batches_;
+  const Data& valid_;
   Staged staged_;
 
  private:
@@ -78,6 +86,11 @@ class SentenceTask : public TaskWith<Derived, Settings, Model> {
   const std::string& cell() const override { return settings.model.cell; }
   const Tokenization& tokenization() const override { return settings.tokenization; }
   std::int64_t largest_vocabulary() const override { return settings.limits.max_size; }
+  void check(const std::string& where) const override {
+    check_section(where, "data", settings.tokenization);
+    check_section(where, "data", settings.limits);
+    check_section(where, "", settings.model);
+  }
 
   std::vector<FileDigest> files() const override { return texts_.files; }
   std::vector<std::string> vocabulary_names() const override {
@@ -93,13 +106,17 @@ class SentenceTask : public TaskWith<Derived, Settings, Model> {
   }
   std::vector<std::string> notes() const override { return texts_.notes; }
   std::int64_t validation_size() const override { return encoded_.at(Split::valid).size(); }
-  std::vector<std::string> measured_splits() const override {
-    return has_test() ? std::vector<std::string>{"valid", "test"} : std::vector<std::string>{"valid"};
-  }
+  std::vector<std::string> measured_splits() const override { return valid_and_test(has_test()); }
   std::vector<std::int64_t> sizes() const override { return {vocabulary_->size()}; }
+  /// By evaluate() and probe(), which are functions of the model and of what encode() gives.
+  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
+    const Encoded& text = encoded(split_from_string(split));
+    return evaluate(this->own(model), text, progress_of("evaluating " + split, text.size()));
+  }
   Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
                const std::function<void(std::int64_t)>& progress) override {
-    return rondo::probe(this->own(model), encoded(split_from_string(split)), options, progress);
+    using rondo::probe;
+    return probe(this->own(model), encoded(split_from_string(split)), options, progress);
   }
 
   const Vocabulary& vocabulary() const override { return *vocabulary_; }

@@ -3,11 +3,16 @@
 // nn/models/skip_thought.h, lm/evaluation/skip_thought_evaluation.h.
 #pragma once
 
+#include <fmt/ranges.h>
+
+#include <array>
 #include <string>
 #include <vector>
 
+#include "autograd/operators/arithmetic.h"
 #include "lm/evaluation/skip_thought_evaluation.h"
 #include "lm/tasks/sentence_task.h"
+#include "nn/cells/catalogue.h"
 
 namespace rondo {
 
@@ -17,31 +22,116 @@ struct SkipThoughtTaskOptions {
   int64_t sentences_every = 0;
   std::vector<std::string> sentence_sets{};
 };
-Keys keys_of(SkipThoughtTaskOptions& options);
+inline Keys keys_of(SkipThoughtTaskOptions& options) {
+  return joined(
+      {batch_keys(options.batches, "triples of sentences; or symbols of the longer one that is written"),
+       {{"sentences_every", &options.sentences_every, at_least(0), "updates",
+         "between measurements of the vectors on train.sentence_sets; 0: never"},
+        {"sentence_sets", &options.sentence_sets, any_text(), "",
+         "folders of the sets, as those of `lm eval --sentences`"}}});
+}
 
-class SkipThoughtObjective : public SentenceObjective<TripleBatches, TripleBatch> {
+/// What the objective and evaluations read of a batch: the ids of the middle sentences, and the inputs and
+/// the targets of those before and after them.
+inline std::vector<std::vector<int32_t>> indices_of(const TripleBatch& it) {
+  return {it.middle.ids, it.previous.inputs, it.previous.targets, it.next.inputs, it.next.targets};
+}
+
+/// The losses of the sentences before and after; `ids` are indices_of(), on the model's device.
+inline std::array<CrossEntropy, 2> neighbours_nats(SkipModel& model, const TripleBatch& batch,
+                                                   const std::vector<Tokens>& ids) {
+  const Variable vectors = model.encode(sentences_of(batch.middle, ids[0]));
+  const auto nats_of = [&](RecurrentStack& decoder, const ShiftedSentences& written, size_t inputs) {
+    const Variable states = model.decode(decoder, sentences_of(written, ids[inputs]), vectors);
+    return model.cross_entropy(states, ids[inputs + 1]);
+  };
+  return {nats_of(model.previous, batch.previous, 1), nats_of(model.next, batch.next, 3)};
+}
+
+/// Measures nats of all symbols of the previous and the next sentence of each triple; of a combination of two
+/// models the symbols count twice, once for each. Dropout is off. `progress` gets the number of triples done.
+inline Scores evaluate(SkipThought& model, const Triples& triples,
+                       const std::function<void(std::int64_t)>& progress = {},
+                       std::optional<std::int32_t> unknown_id = {}) {
+  Evaluation sums;
+  sums.seconds = read_batches<TripleBatch>(
+      model, TripleBatches({.batch = rows_at_once, .by = BatchBy::symbols, .both_sides = true}, triples, 1),
+      progress, [&](const TripleBatch& batch) {
+        std::vector<Tokens> ids;
+        for (const std::vector<int32_t>& it : indices_of(batch)) ids.push_back(tokens(it));
+        for (const auto& part : model.parts()) {
+          const auto [previous, next] = neighbours_nats(*part, batch, ids);
+          sums.add(batch.previous.targets, numbers_of(previous), unknown_id);
+          sums.add(batch.next.targets, numbers_of(next), unknown_id);
+        }
+      });
+  return scores_of(sums, "triples of sentences");
+}
+
+/// Probes with the sum of the losses of the last symbols, the ends, of the sentences before and after; of a
+/// combination that of both models.
+inline Probed probe(SkipThought& model, const Triples& triples, const ProbeOptions& options,
+                    const std::function<void(std::int64_t)>& progress = {}) {
+  Triples some;
+  for (const int64_t i : evenly(triples.size(), options.sequences)) {
+    const int64_t middle = triples.middles[static_cast<size_t>(i)];
+    some.middles.push_back(some.sentences.size() + 1);
+    for (const int64_t sentence : {middle - 1, middle, middle + 1})
+      some.sentences.add(triples.sentences[sentence]);
+  }
+  return probe_batches<TripleBatch>(
+      model, "the losses of the last words of both neighbours",
+      TripleBatches({.batch = probed_at_once}, some, 1), progress, [&](const TripleBatch& it) {
+        const std::vector<Tokens> ids = {tokens(it.middle.ids), tokens(it.previous.inputs),
+                                         last_alone(it.previous.targets, it.previous.lengths),
+                                         tokens(it.next.inputs),
+                                         last_alone(it.next.targets, it.next.lengths)};
+        Variable nats;
+        for (const auto& part : model.parts())
+          for (const CrossEntropy& end : neighbours_nats(*part, it, ids))
+            nats = nats.defined() ? nats + end.total : end.total;
+        return nats;
+      });
+}
+
+class SkipThoughtObjective : public SentenceObjective<SkipThought, TripleBatches, TripleBatch, Triples> {
  public:
-  /// The model and the triples must outlive it. The seed determines the order of the batches. InputErrors of
-  /// TripleBatches.
+  /// The seed determines the order of the batches. InputErrors of TripleBatches.
   SkipThoughtObjective(SkipThought& model, const SkipThoughtTaskOptions& options, const Triples& train,
-                       const Triples& valid, uint64_t seed = 1);
+                       const Triples& valid, uint64_t seed = 1)
+      : SentenceObjective(model, TripleBatches(options.batches, train, seed), valid) {}
 
-  Module& model() override { return model_; }
   /// The mean over the symbols of both written sentences is minimised.
-  Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
-  std::string remedy_for_memory() const override;
+  Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override {
+    begin_update(random);
+    const auto [previous, next] =
+        neighbours_nats(*model_.parts()[static_cast<size_t>(part)], staged_, indices);
+    // Each part is trained as if it were alone: its mean, not that over the symbols of all parts.
+    return {(previous.total + next.total) / static_cast<real>(staged_.scored), {previous.each, next.each}};
+  }
+  std::string remedy_for_memory() const override {
+    return fmt::format(
+        "make train.batch, model.hidden or data.max_length smaller; the largest batch has {} triples of "
+        "{}, {} and {} symbols",
+        staged_.middle.sentences, staged_.previous.steps, staged_.middle.steps, staged_.next.steps);
+  }
   int64_t scored_per_epoch() const override { return batches_.scored() * parts(); }
   /// Nats per symbol of the validation text. `progress` gets the number of triples done.
-  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override;
+  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override {
+    return rondo::evaluate(model_, valid_, progress);
+  }
 
  private:
   /// Each part of the model is a part of the batch: they share nothing.
-  void stage(Batch& batch) const override;
+  void stage(Batch& batch) const override {
+    batch.indices = indices_of(staged_);
+    batch.parts = parts();
+    batch.scored = staged_.scored * parts();
+  }
   int64_t parts() const { return std::ssize(model_.parts()); }
-
-  SkipThought& model_;
-  const Triples& valid_;
 };
+
+// --- The task ---
 
 struct SkipThoughtSettings {
   TripleOptions triples{};  // of section [data], as the next two
@@ -54,35 +144,122 @@ struct SkipThoughtSettings {
 class SkipThoughtTask
     : public SentenceTask<SkipThoughtTask, SkipThoughtSettings, SkipThought, CorpusText, Triples> {
  public:
-  Sections sections() override;
-  void check(const std::string& where) const override;
-  std::string model_text() const override;
+  Sections sections() override {
+    return {
+        .data = joined({keys_of(settings.triples), keys_of(settings.tokenization), keys_of(settings.limits)}),
+        .model = keys_of(settings.model),
+        .train = keys_of(settings.train)};
+  }
+  void check(const std::string& where) const override {
+    SentenceTask::check(where);
+    for (const std::string& cell : {settings.model.cell, settings.model.decoder_cell})
+      check_rows_at_once(where, traits_of(cell).looks_across_rows, "train.batch",
+                         settings.train.batches.batch);
+    check_input(settings.train.sentences_every == 0 || !settings.train.sentence_sets.empty(),
+                "{}: train.sentences_every = {}: on which sets? Name folders in train.sentence_sets", where,
+                settings.train.sentences_every);
+    check_input(
+        settings.triples.sentences == SentenceEnds::lines || settings.tokenization.unit != Unit::bytes,
+        "{}: data.sentences = \"marks\" finds words, and data.unit = \"bytes\" reads a text as it is: give "
+        "one sentence a line, and leave out data.sentences",
+        where);
+  }
+  std::string model_text() const override {
+    const SkipThoughtOptions& it = settings.model;
+    return fmt::format("{}-skip {} {}, decoders {} {}", name_of(it.encoder), it.hidden, it.cell, it.hidden,
+                       it.decoder_cell);
+  }
   Usage usage() const override { return {"embed", "the vectors of sentences", "< sentences"}; }
 
-  std::vector<NamedFile> named_files() override;
-  void open(const DataSource& source) override;
-  void make_vocabularies() override;
-  std::vector<std::string> notes() const override;
-  std::vector<UnknownShare> unknown_shares() const override;
-  void assume(const std::vector<std::int64_t>& sizes) override;
-  std::string size_text() const override;
+  std::vector<NamedFile> named_files() override {
+    std::vector<NamedFile> folders;
+    for (std::string& folder : settings.train.sentence_sets) folders.push_back({"", &folder});
+    return folders;
+  }
+  void open(const DataSource& source) override {
+    check_input(!source.path.empty(), "which text? give --data a folder with train.txt, or a text file");
+    texts_ = open_corpus(source.path, settings.tokenization.unit, source.pipes);
+    const auto by_sentence = [&](Text& text) {
+      text = one_sentence_a_line(std::move(text), settings.triples.sentences);
+    };
+    by_sentence(texts_.train), by_sentence(texts_.valid);
+    if (texts_.test) by_sentence(*texts_.test);
+  }
+  void make_vocabularies() override {
+    vocabulary_.emplace(texts_.train, settings.tokenization, settings.limits);
+  }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = texts_.notes;
+    const Triples& train = encoded_.at(Split::train);
+    if (train.left_out > 0)
+      notes.push_back(fmt::format("{}: {} of {} triples are left out: a sentence has more than {} symbols",
+                                  texts_.train.name, train.left_out, train.left_out + train.size(),
+                                  settings.triples.max_length));
+    return notes;
+  }
+  std::vector<UnknownShare> unknown_shares() const override {
+    std::vector<UnknownShare> shares;
+    for (const auto& [split, it] : encoded_)
+      shares.push_back(share_of(texts_.at(split), it.sentences, *vocabulary_));
+    return shares;
+  }
+  void assume(const std::vector<std::int64_t>& sizes) override {
+    const std::int64_t length = length_within(settings.triples.max_length),
+                       count = sentences_of(settings.train.batches, length);
+    Triples made{.sentences = some_sentences(count + 2, length, sizes.at(0)), .middles = {}};
+    for (std::int64_t i = 1; i <= count; ++i) made.middles.push_back(i);
+    for (const Split split : {Split::train, Split::valid}) encoded_[split] = made;
+  }
+  std::string size_text() const override {
+    const Triples& train = encoded_.at(Split::train);
+    return fmt::format("{} triples of {} sentences, {} symbols, {}", train.size(), train.sentences.size(),
+                       train.sentences.symbols(), vocabulary_text(vocabulary_->size()));
+  }
 
   std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
-                                     Device device) const override;
-  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override;
-  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override;
+                                     Device device) const override {
+    return std::make_unique<SkipThought>(settings.model, sizes.at(0), seed, device);
+  }
+  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
+    return std::make_unique<SkipThoughtObjective>(own(model), settings.train, encoded(Split::train),
+                                                  encoded(Split::valid), seed);
+  }
+  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
+    const Triples& triples = encoded(split_from_string(split));
+    Scores scores = evaluate(own(model), triples, progress_of("evaluating " + split, triples.size()),
+                             vocabulary_->unknown_id());
+    scores.details.insert(scores.details.begin(), {"triples", triples.size()});
+    return scores;
+  }
   /// The vector of each sentence, numbers separated by spaces; an empty line is an empty sentence, which has
   /// a vector, too.
-  std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override;
+  std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
+    Sentences sentences;
+    for (const auto& [line, name] : lines)
+      sentences.add(sentence_ids(text_of_line(line, name, settings.tokenization.unit), name));
+    const Vectors vectors = sentence_vectors(own(model), sentences);
+    std::vector<LineAnswer> answers(lines.size());
+    for (std::size_t i = 0; i < answers.size(); ++i)
+      answers[i].text = fmt::format("{}", fmt::join(vectors[static_cast<std::int64_t>(i)], " "));
+    return answers;
+  }
 
   /// The ids of the text of a line (text_of_line()) with its end symbol, which alone is an empty line.
-  std::vector<std::int32_t> sentence_ids(const std::string& text, const std::string& name) const;
+  std::vector<std::int32_t> sentence_ids(const std::string& text, const std::string& name) const {
+    std::vector<std::int32_t> ids = encoded_line(*vocabulary_, text, name);
+    if (ids.empty()) ids.push_back(vocabulary_->line_end_id().value());
+    return ids;
+  }
+
   /// Takes a vocabulary with further words: lm/evaluation/skip_thought_evaluation.h.
   void set_vocabulary(Vocabulary vocabulary) { vocabulary_ = std::move(vocabulary); }
 
  private:
   bool has_test() const override { return texts_.test.has_value(); }
-  Triples encode(Split split) const override;
+  Triples encode(Split split) const override {
+    return triples_of(texts_.at(split), *vocabulary_,
+                      split == Split::train ? settings.triples.max_length : 0);
+  }
 };
 
 }  // namespace rondo

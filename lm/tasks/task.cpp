@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "data/files.h"
 #include "data/input_file.h"
 #include "data/text.h"
 #include "data/unicode.h"
+#include "tensor/allocator.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -38,6 +41,58 @@ void Task::open_other(const std::string& path, const DataSource& /*source*/) {
 
 std::vector<LineAnswer> Task::answer(Module& /*model*/, const std::vector<InputLine>& /*lines*/) {
   throw InputError("this task answers no lines");
+}
+
+namespace {
+
+/// Adds the gradients of the staged batch.
+void add_gradients(Objective& objective, Batch batch, std::uint64_t number) {
+  std::optional<StepMemory> of_gpu;
+  if (is_gpu(objective.model().device())) of_gpu.emplace(objective.model().device());
+  std::vector<Tokens> indices;
+  for (std::vector<std::int32_t>& values : batch.indices) indices.push_back(tokens(std::move(values)));
+  for (std::int64_t part = 0; part < batch.parts; ++part) {
+    Loss loss = objective.loss(part, indices, {.seed = 1, .update = number});
+    if (loss.minimised.defined()) std::exchange(loss.minimised, {}).backward();
+    objective.carry_state(part);
+  }
+  objective.end_batch(static_cast<std::int64_t>(number) + 1);
+}
+
+}  // namespace
+
+void Task::check_gradients(Module& model) {
+  constexpr std::uint64_t most = 100;  // batches: some symbols are rare, and weight drop can drop all
+  const EvaluationMode mode_is_restored(model);
+  model.set_training(true);       // with weight drop the gradient flows through another tensor
+  model.set_statistics_rate({});  // those of batch normalisation do not change
+  std::vector<std::string> missed;
+  for (const Segment& segment : model.segments())
+    if (is_trained(segment.name)) missed.push_back(segment.name);
+  fill(model.gradients(), 0);
+  const std::unique_ptr<Objective> objective = make_objective(model, 1);
+  std::uint64_t number = 0;
+  const auto learn = [&](Batch batch) {
+    add_gradients(*objective, std::move(batch), number++);
+    for (const Segment& segment : model.segments()) {
+      const auto name = std::find(missed.begin(), missed.end(), segment.name);
+      if (name == missed.end()) continue;
+      const std::vector<real> gradient = part_of(model.gradients(), segment).to_vector();
+      if (std::any_of(gradient.begin(), gradient.end(), [](real x) { return x != 0; })) missed.erase(name);
+    }
+  };
+  for (Batch batch; !missed.empty() && objective->stage_extreme(batch, number); batch = {})
+    learn(std::move(batch));
+  objective->begin_epoch(1);
+  for (Batch batch; !missed.empty() && number < most && objective->next_batch(batch); batch = {})
+    learn(std::move(batch));
+  fill(model.gradients(), 0);
+  model.values().storage().packs.clear();  // of products that a training may not have
+  rondo::check(
+      missed.empty(),
+      "no gradient reaches {}: training would leave {} as {}. A cell that does not use all its weights, or "
+      "initial values that are all 0, are the usual causes",
+      fmt::join(missed, ", "), missed.size() == 1 ? "it" : "them", missed.size() == 1 ? "it is" : "they are");
 }
 
 void check_rows_at_once(const std::string& where, bool looks_across_rows, const std::string& key,

@@ -20,7 +20,6 @@
 #include "data/sentence_batches.h"
 #include "lm/evaluation/probe.h"
 #include "lm/evaluation/scores.h"
-#include "lm/tasks/self_test.h"
 #include "lm/training/objective.h"
 #include "nn/module.h"
 #include "tensor/keys.h"
@@ -184,8 +183,12 @@ class Task {
   }
   /// Replaces drawn values of a new model by those that the settings name. Returns notes for the user.
   virtual std::vector<std::string> set_initial_values(Module& /*model*/) { return {}; }
-  /// Throws an Error if a part of the model gets no gradient.
-  virtual void check_gradients(Module& model) const = 0;
+  /// Throws an Error that names the parameters which no gradient reaches in the first batches: they would not
+  /// be trained, without any other sign (as happened to recurrent weights in ports of weight-dropped LSTMs).
+  /// After prepare(). Changes neither the values nor the statistics of the model.
+  void check_gradients(Module& model);
+  /// Whether training can change this parameter.
+  virtual bool is_trained(const std::string& /*parameter*/) const { return true; }
   /// After prepare(). The model and this task must outlive it.
   virtual std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) = 0;
   /// Completes a trained model, such as by statistics over the whole text. Returns what was done, and empty
@@ -209,10 +212,9 @@ class Task {
 };
 
 /// A task whose settings are a struct, and whose model is a `Model`.
-template <class Derived, class Settings, class Model>
-class TaskWith : public Task {
+template <class Derived, class Settings, class Model, class Base = Task>
+class TaskWith : public Base {
  public:
-  void check_gradients(Module& model) const override { check_gradients_reach_all(own(model)); }
   std::unique_ptr<Task> clone() const override {
     auto copy = std::make_unique<Derived>();
     copy->settings = settings;
@@ -226,9 +228,8 @@ class TaskWith : public Task {
 };
 
 /// "valid", and "test" if there is such a text.
-template <class Texts>
-std::vector<std::string> names_of_measured(const Texts& texts) {
-  return texts.test ? std::vector<std::string>{"valid", "test"} : std::vector<std::string>{"valid"};
+inline std::vector<std::string> valid_and_test(bool has_test) {
+  return has_test ? std::vector<std::string>{"valid", "test"} : std::vector<std::string>{"valid"};
 }
 
 /// The settings' own check_options(). Its InputError gets `where` (a recipe's name or file) before its text,

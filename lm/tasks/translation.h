@@ -1,16 +1,25 @@
-// Translation as a task: pairs of sentences, two vocabularies, the encoder-decoder, and the loss of each next
-// symbol of the target after its true previous symbols (teacher forcing). Next: data/pair_batches.h,
-// nn/models/encoder_decoder.h, lm/evaluation/translation_evaluation.h.
+// Translation as a task: pairs of sentences, two vocabularies, the encoder-decoder, the loss of each next
+// symbol of the target after its true previous symbols (teacher forcing), and how well it translates: the
+// perplexity of reference translations, and BLEU and chrF of its own translations. Next:
+// data/pair_batches.h, nn/models/encoder_decoder.h, lm/decoding/translate.h.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "autograd/operators/arithmetic.h"
+#include "data/pair_batches.h"
 #include "data/parallel_text.h"
-#include "lm/evaluation/translation_evaluation.h"
+#include "data/text.h"
+#include "data/unicode.h"
+#include "lm/decoding/translate.h"
+#include "lm/evaluation/metrics.h"
 #include "lm/tasks/sentence_task.h"
-#include "lm/tasks/task.h"
+#include "nn/cells/catalogue.h"
+#include "nn/models/encoder_decoder.h"
 
 namespace rondo {
 
@@ -26,36 +35,190 @@ struct TranslationOptions {
   BleuTokenization bleu_tokenization = BleuTokenization::mteval_13a;
 };
 /// Includes the keys of PairBatchOptions.
-Keys keys_of(TranslationOptions& options);
+inline Keys keys_of(TranslationOptions& it) {
+  return joined(
+      {keys_of(it.batches),
+       {{"label_smoothing", &it.label_smoothing, from_to_below(0, 1), "share of probability",
+         "that the training loss spreads evenly over all symbols; evaluations do not"},
+        {"decides",
+         choice(it.decides),
+         {},
+         "",
+         "the metric on the validation text by which the best weights are chosen"},
+        {"eval_beam", &it.eval_beam, any_beam(), "hypotheses",
+         "of the translations in evaluations during training; 1: greedy"},
+        {"bleu_tokenization",
+         choice(it.bleu_tokenization),
+         {},
+         "",
+         "what BLEU compares: 13a for written text; none for text whose words are separated already"}}});
+}
 /// InputError for settings out of range.
-void check_options(const TranslationOptions& options);
+inline void check_options(const TranslationOptions& options) { check_limits_of(options); }
 
-class Translation : public SentenceObjective<PairBatches, PairBatch> {
+// --- Evaluation ---
+
+/// Pairs of sentences to evaluate on.
+struct TranslationText {
+  Pairs pairs{};
+  std::vector<std::string> references{};  // the target of each pair as it is written
+  const Vocabulary* target = nullptr;     // of the translations
+  bool reverse_source = false;            // as in training
+
+  SearchSymbols symbols() const { return {*target->line_end_id(), target->unknown_id()}; }
+};
+
+/// -log p of each target symbol of a batch, after its true previous symbols. The ids lie on the model's
+/// device.
+inline CrossEntropy nats_of(EncoderDecoder& model, const PairBatch& batch, const Tokens& source_ids,
+                            const Tokens& inputs, const Tokens& targets, double smoothing = 0) {
+  const int64_t B = batch.sentences;
+  const auto source = model.encode({source_ids, batch.source_steps, B, batch.source_lengths});
+  const auto output = model.decode({inputs, batch.target_steps, B, batch.target_lengths}, source);
+  return model.cross_entropy(output.readout, targets, smoothing);
+}
+
+/// Nats per target symbol of the references. `progress` gets the number of sentences done. Dropout is off.
+/// At most rows_at_once (lm/evaluation/evaluation.h) symbols of source and target are computed at a time, or
+/// one pair.
+inline Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& text,
+                                 const std::function<void(int64_t)>& progress = {}) {
+  const PairBatchOptions options{.order = {.batch = rows_at_once, .by = BatchBy::symbols, .both_sides = true},
+                                 .reverse_source = text.reverse_source};
+  Evaluation sums;
+  sums.seconds =
+      read_batches<PairBatch>(model, PairBatches(options, text.pairs, 1), progress, [&](const PairBatch& it) {
+        const CrossEntropy nats =
+            nats_of(model, it, tokens(it.source), tokens(it.inputs), tokens(it.targets));
+        sums.add(it.targets, numbers_of(nats), text.target->unknown_id());
+      });
+  return sums;
+}
+
+/// A translation of each source, as UTF-8: U+FFFD stands for a byte that is not.
+inline std::vector<std::string> translations(EncoderDecoder& model, const TranslationText& text,
+                                             const BeamOptions& options,
+                                             const std::function<void(int64_t)>& progress = {}) {
+  std::vector<std::vector<int32_t>> sources;
+  for (int64_t i = 0; i < text.pairs.size(); ++i) {
+    const auto source = text.pairs.source[i];
+    sources.emplace_back(source.begin(), source.end());
+  }
+  std::vector<std::string> lines;
+  for (const auto& found : translate(model, sources, text.reverse_source, text.symbols(), options, progress))
+    // Bytes, and the bytes among pieces, can be written in any order; metrics read UTF-8.
+    lines.push_back(replace_invalid_utf8(text.target->decode(found.front().ids)));
+  return lines;
+}
+
+/// BLEU and chrF of translations.
+struct TranslationScores {
+  BleuOptions bleu_options{};
+  ChrfOptions chrf_options{};
+  BleuStatistics bleu_statistics{};
+  ChrfStatistics chrf_statistics{};
+
+  double bleu() const { return rondo::bleu(bleu_statistics, bleu_options).score; }
+  double chrf() const { return rondo::chrf(chrf_statistics); }
+};
+inline TranslationScores scores_of(const std::vector<std::string>& translations,
+                                   const std::vector<std::string>& references,
+                                   BleuTokenization tokenization) {
+  check(translations.size() == references.size(), "[scores_of] {} translations of {} references",
+        translations.size(), references.size());
+  TranslationScores scores{.bleu_options = {.tokenization = tokenization}};
+  for (size_t i = 0; i < translations.size(); ++i) {
+    const std::string_view reference[] = {references[i]};
+    scores.bleu_statistics += bleu_statistics(translations[i], reference, scores.bleu_options);
+    scores.chrf_statistics += chrf_statistics(translations[i], reference, scores.chrf_options);
+  }
+  return scores;
+}
+
+/// All metrics, the deciding one first.
+inline Scores scores_of(SelectionMetric decides, const Evaluation& nats, const TranslationScores& scores,
+                        int64_t sentences, int64_t beam, double seconds) {
+  const std::vector<std::vector<Metric>> all = {
+      text_metrics(nats.nats()), {{"bleu", scores.bleu()}}, {{"chrf", scores.chrf()}}};
+  const auto first = static_cast<std::size_t>(decides);
+  Scores result{.metrics = all[first],
+                .higher_is_better = decides != SelectionMetric::nats,
+                .count = sentences,
+                .unit = "sentences",
+                .read = search_text(beam),
+                .preposition = "by",
+                .seconds = seconds};
+  if (result.higher_is_better) result.tie_breaker = nats.nats();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (i != first) result.metrics.insert(result.metrics.end(), all[i].begin(), all[i].end());
+  return result;
+}
+
+/// Probes with the loss of the target's last symbol, its end.
+inline Probed probe(EncoderDecoder& model, const Pairs& pairs, bool reverse_source,
+                    const ProbeOptions& options, const std::function<void(int64_t)>& progress = {}) {
+  Pairs some;
+  for (const int64_t i : evenly(pairs.size(), options.sequences)) {
+    some.source.add(pairs.source[i]);
+    some.target.add(pairs.target[i]);
+  }
+  const PairBatchOptions batches{.order = {.batch = probed_at_once}, .reverse_source = reverse_source};
+  return probe_batches<PairBatch>(model, "the loss of the last step alone", PairBatches(batches, some, 1),
+                                  progress, [&](const PairBatch& it) {
+                                    return nats_of(model, it, tokens(it.source), tokens(it.inputs),
+                                                   last_alone(it.targets, it.target_lengths))
+                                        .total;
+                                  });
+}
+
+// --- Objective ---
+
+class Translation : public SentenceObjective<EncoderDecoder, PairBatches, PairBatch, TranslationText> {
  public:
-  /// The model and the texts must outlive it. The seed determines the order of the batches. InputErrors of
-  /// check_options() and PairBatches.
+  /// The seed determines the order of the batches. InputErrors of check_options() and PairBatches.
   Translation(EncoderDecoder& model, const TranslationOptions& options, const Pairs& train,
-              const TranslationText& valid, uint64_t seed = 1);
+              const TranslationText& valid, uint64_t seed = 1)
+      : SentenceObjective(model, PairBatches(options.batches, train, seed), valid), options_(options) {
+    check_options(options);
+  }
 
-  Module& model() override { return model_; }
-  Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
-  std::string remedy_for_memory() const override;
+  Loss loss(int64_t /*part*/, const std::vector<Tokens>& indices, RandomContext random) override {
+    begin_update(random);
+    const CrossEntropy nats =
+        nats_of(model_, staged_, indices[0], indices[1], indices[2], options_.label_smoothing);
+    return {nats.total / static_cast<real>(staged_.scored), {nats.each}};
+  }
+  std::string remedy_for_memory() const override {
+    return fmt::format(
+        "make train.batch, model.hidden or data.max_length smaller; the largest batch has {} sentences of {} "
+        "and {} symbols",
+        staged_.sentences, staged_.source_steps, staged_.target_steps);
+  }
   int64_t scored_per_epoch() const override { return batches_.scored(); }
   /// All metrics on the validation text, the deciding one first; if that has no references, the nats alone.
   /// `progress` gets the number of sentences done.
-  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override;
+  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override {
+    const auto begin = Clock::now();
+    const Evaluation nats = evaluate_pairs(model_, valid_);
+    if (valid_.references.empty()) return scores_of(nats, "sentences");
+    BeamOptions options{.beam = options_.eval_beam};
+    // There no probability ends a hypothesis, and further steps take the same memory.
+    if (!has_memory(model_.device())) options.max_length = 2;
+    const TranslationScores scores = scores_of(translations(model_, valid_, options, progress),
+                                               valid_.references, options_.bleu_tokenization);
+    return scores_of(options_.decides, nats, scores, valid_.pairs.size(), options.beam, seconds_since(begin));
+  }
 
  private:
-  void stage(Batch& batch) const override;
+  void stage(Batch& batch) const override {
+    batch.indices = {staged_.source, staged_.inputs, staged_.targets};
+    batch.scored = staged_.scored;
+  }
 
-  EncoderDecoder& model_;
   TranslationOptions options_;
-  const TranslationText& valid_;
 };
 
-/// All metrics, the deciding one first.
-Scores scores_of(SelectionMetric decides, const Evaluation& nats, const TranslationScores& scores,
-                 int64_t sentences, int64_t beam, double seconds);
+// --- The task ---
 
 /// Section [data].
 struct ParallelTextOptions {
@@ -65,7 +228,14 @@ struct ParallelTextOptions {
   PairOptions pairs{};
   double pairs_share = 1;  // of the training pairs, from the beginning
 };
-Keys keys_of(ParallelTextOptions& options);
+inline Keys keys_of(ParallelTextOptions& it) {
+  return joined({keys_of(it.files),
+                 keys_of(it.tokenization),
+                 keys_of(it.limits),
+                 keys_of(it.pairs),
+                 {{"pairs_share", &it.pairs_share, between(1e-9, 1), "share of the training pairs",
+                   "to read, from the beginning of the text; its vocabularies are of these alone"}}});
+}
 
 struct TranslationSettings {
   ParallelTextOptions data{};
@@ -73,29 +243,118 @@ struct TranslationSettings {
   TranslationOptions train{};
   BeamOptions decoding{};  // of `lm translate`, `lm eval` and final figures
 };
-Sections sections_of(TranslationSettings& settings);
+inline Sections sections_of(TranslationSettings& settings) {
+  return {.data = keys_of(settings.data),
+          .model = keys_of(settings.model),
+          .train = keys_of(settings.train),
+          .others = section("decoding", keys_of(settings.decoding))};
+}
 /// InputError if settings contradict each other; `where` begins the text.
-void check_settings(const TranslationSettings& settings, const std::string& where);
-std::string model_text_of(const EncoderDecoderOptions& options);
+inline void check_settings(const TranslationSettings& settings, const std::string& where) {
+  check_section(where, "", settings.data.files);
+  check_section(where, "data", settings.data.tokenization);
+  check_section(where, "data", settings.data.limits);
+  check_section(where, "", settings.model);
+  check_rows_at_once(where, traits_of(settings.model.cell).looks_across_rows, "train.batch",
+                     settings.train.batches.order.batch);
+  check_section(where, "train", settings.train);
+  check_section(where, "decoding", settings.decoding);
+  check_input(settings.model.tied != TiedTables::all || settings.data.pairs.shared_vocabulary,
+              "{}: model.tied = \"all\" needs data.shared_vocabulary = true", where);
+}
+inline std::string model_text_of(const EncoderDecoderOptions& it) {
+  return fmt::format(
+      "{}{} x {} {} to {} x {} {}, {}", it.bidirectional ? "bidirectional " : "", it.encoder_layers,
+      it.hidden, it.cell, it.decoder_layers, it.hidden, it.cell,
+      it.attention == SourceAttention::none ? "fixed context" : name_of(it.attention) + " attention");
+}
 
 /// A share of the lines of a training text, from its beginning; at least one.
-TextPair first_lines(const TextPair& text, double share);
+inline TextPair first_lines(const TextPair& text, double share) {
+  const auto lines = std::max<std::int64_t>(1, std::llround(share * static_cast<double>(text.lines)));
+  const auto begin_of = [&](Text side) {
+    std::size_t end = 0;
+    for (std::int64_t i = 0; i < lines; ++i) end = side.content.find('\n', end) + 1;
+    side.content.resize(end);
+    return side;
+  };
+  return {begin_of(text.source), begin_of(text.target)};
+}
 /// Pairs of ids, with the targets as references. The vocabularies must outlive it. InputError, with the line,
 /// if a reference is not UTF-8.
-TranslationText translation_text(const TextPair& text, const PairVocabularies& vocabularies,
-                                 bool reverse_source);
+inline TranslationText translation_text(const TextPair& text, const PairVocabularies& vocabularies,
+                                        bool reverse_source) {
+  TranslationText result{.pairs = encode_pairs(text, vocabularies),
+                         .target = &vocabularies.target,
+                         .reverse_source = reverse_source};
+  std::int64_t number = 0;
+  for (const std::string_view line : split_lines(text.target.content)) {
+    ++number;
+    if (text.has_gaps && line.empty()) continue;
+    result.references.emplace_back(line);
+    // Metrics need UTF-8: refused before a training, not at its first evaluation.
+    code_points(line, fmt::format("{}: line {}", text.target.name, number));
+  }
+  return result;
+}
 /// Pairs of a batch of the settings, made up: lm/tasks/task.h. Without a source its size is 0.
-Pairs some_pairs(const TranslationSettings& settings, std::int64_t source_size, std::int64_t target_size);
-/// What a user should know of the pairs that a training leaves out; `max_length` is that of the settings.
-std::vector<std::string> notes_of(const Pairs& train, std::int64_t max_length);
+inline Pairs some_pairs(const TranslationSettings& settings, std::int64_t source_size,
+                        std::int64_t target_size) {
+  const std::int64_t length = length_within(settings.data.pairs.max_length),
+                     count = sentences_of(settings.train.batches.order, length);
+  return {some_sentences(count, source_size > 0 ? length : 1, std::max<std::int64_t>(1, source_size)),
+          some_sentences(count, length, target_size)};
+}
+/// What a user should know of the pairs that a training leaves out; `max_length` is that of the
+/// settings.
+inline std::vector<std::string> notes_of(const Pairs& train, std::int64_t max_length) {
+  std::vector<std::string> notes;
+  const std::int64_t all = train.size() + train.left_out + train.empty;
+  if (train.left_out > 0)
+    notes.push_back(fmt::format("{} of {} training pairs are longer than data.max_length = {}: left out",
+                                train.left_out, all, max_length));
+  if (train.empty > 0)
+    notes.push_back(fmt::format("{} of {} training pairs have an empty side: left out", train.empty, all));
+  return notes;
+}
+/// A warning if more than half of the translations of a text are empty; else empty.
+inline std::string warning_of_empty(std::int64_t empty, std::int64_t translations) {
+  if (2 * empty <= translations) return "";
+  return fmt::format(
+      "{} of {} translations are empty: the model has not learnt enough, or a wide beam prefers short ones: "
+      "decoding.beam=1, or a decoding.length_penalty",
+      empty, translations);
+}
+
 /// Translates a text, and measures nats, BLEU and chrF; of pairs without a source, which are a language
 /// model's, nats alone.
-Scores measure_translation(EncoderDecoder& model, const TranslationText& text,
-                           const TranslationSettings& settings, bool has_source,
-                           const std::function<void(std::int64_t)>& progress);
-
-/// A warning if more than half of the translations of a text are empty; else empty.
-std::string warning_of_empty(std::int64_t empty, std::int64_t translations);
+inline Scores measure_translation(EncoderDecoder& model, const TranslationText& text,
+                                  const TranslationSettings& settings, bool has_source,
+                                  const std::function<void(std::int64_t)>& progress) {
+  const auto begin = Clock::now();
+  Evaluation nats = evaluate_pairs(model, text);
+  for (const std::string& line : text.references) nats.bytes += std::ssize(line) + 1;
+  const Scores references = scores_of(nats, Reading{.line_end = 0}.text());
+  if (!has_source) {
+    Scores scores = references;
+    scores.details.insert(scores.details.begin(), {"sentences", text.pairs.size()});
+    return scores;
+  }
+  const BeamOptions& search = settings.decoding;
+  const std::vector<std::string> found = translations(model, text, search, progress);
+  const TranslationScores of_text = scores_of(found, text.references, settings.train.bleu_tokenization);
+  Scores scores =
+      scores_of(settings.train.decides, nats, of_text, text.pairs.size(), search.beam, seconds_since(begin));
+  scores.details = {{"beam", search.beam},
+                    {"length_penalty", search.length_penalty},
+                    {"coverage_penalty", search.coverage_penalty},
+                    {"bleu_signature", bleu_signature(of_text.bleu_options, 1, "rondo")},
+                    {"chrf_signature", chrf_signature(of_text.chrf_options, 1, "rondo")},
+                    {"symbols", nats.symbols}};
+  scores.details.insert(scores.details.end(), references.details.begin(), references.details.end());
+  scores.warning = warning_of_empty(std::count(found.begin(), found.end(), ""), text.pairs.size());
+  return scores;
+}
 
 /// An encoder-decoder, and what it reads and writes.
 struct Translator {
@@ -104,46 +363,122 @@ struct Translator {
   bool has_source = true;  // false: it is a language model
 };
 
-/// The best translations of lines.
-std::vector<LineAnswer> translate_lines(const Translator& translator, const TranslationSettings& settings,
-                                        const std::vector<InputLine>& lines);
-
 /// A task whose model, or a part of it, translates.
-class TranslatingTask {
+class TranslatingTask : public Task {
  public:
-  virtual ~TranslatingTask() = default;
   virtual TranslationSettings& translation() = 0;
+  virtual const TranslationSettings& translation() const = 0;
   virtual Translator translator(Module& model) = 0;
+
+  const std::string& cell() const override { return translation().model.cell; }
+  const Tokenization& tokenization() const override { return translation().data.tokenization; }
+  std::int64_t largest_vocabulary() const override { return translation().data.limits.max_size; }
+  std::string selection_metric() const override { return name_of(translation().train.decides); }
+  bool higher_is_better() const override { return translation().train.decides != SelectionMetric::nats; }
+  std::string preferred_reading() const override { return search_text(translation().decoding.beam); }
+  Usage usage() const override { return {"translate", "to translate with it", "< sentences"}; }
+  /// The best translations of lines.
+  std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
+    const auto& [translating, vocabularies, has_source] = translator(model);
+    check_input(has_source, "this is a language model, without a source to translate");
+    EncodedLines encoded = encode_lines(lines, vocabularies.source);
+    const Vocabulary& target = vocabularies.target;
+    const auto found = translate(translating, encoded.ids, translation().train.batches.reverse_source,
+                                 {*target.line_end_id(), target.unknown_id()}, translation().decoding);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      encoded.answers[encoded.lines[i]].text = target.decode(found[i].front().ids);
+    return encoded.answers;
+  }
 };
 
-class TranslationTask : public TaskWith<TranslationTask, TranslationSettings, EncoderDecoder>,
-                        public TranslatingTask {
+class TranslationTask
+    : public TaskWith<TranslationTask, TranslationSettings, EncoderDecoder, TranslatingTask> {
  public:
   Sections sections() override { return sections_of(settings); }
   void check(const std::string& where) const override { check_settings(settings, where); }
-  const std::string& cell() const override { return settings.model.cell; }
-  const Tokenization& tokenization() const override { return settings.data.tokenization; }
-  std::int64_t largest_vocabulary() const override { return settings.data.limits.max_size; }
-  std::string selection_metric() const override { return name_of(settings.train.decides); }
-  bool higher_is_better() const override { return settings.train.decides != SelectionMetric::nats; }
-  std::string preferred_reading() const override { return search_text(settings.decoding.beam); }
   std::string model_text() const override { return model_text_of(settings.model); }
-  Usage usage() const override { return {"translate", "to translate with it", "< sentences"}; }
 
-  void open(const DataSource& source) override;
+  void open(const DataSource& source) override {
+    const ParallelOptions& files = settings.data.files;
+    check_generated_has_no_folder(files, source.path);
+    check_input(files.generated_pairs > 0 || !source.path.empty(),
+                "which text? give --data a folder with {0}.{1} and {0}.{2}", files.train,
+                files.source_language, files.target_language);
+    texts_ = open_parallel_text(source.path, files, settings.data.tokenization.unit);
+    if (settings.data.pairs_share < 1) texts_.train = first_lines(texts_.train, settings.data.pairs_share);
+  }
   std::vector<FileDigest> files() const override { return texts_.files; }
-  void open_other(const std::string& path, const DataSource& source) override;
-  void make_vocabularies() override;
-  std::vector<std::string> vocabulary_names() const override;
-  VocabularyFiles vocabularies() const override;
-  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override;
-  void prepare() override;
-  std::vector<std::string> notes() const override;
-  std::vector<UnknownShare> unknown_shares() const override;
-  void assume(const std::vector<std::int64_t>& sizes) override;
-  std::string size_text() const override;
+  void open_other(const std::string& path, const DataSource& /*source*/) override {
+    const ParallelOptions& files = settings.data.files;
+    check_input(
+        files.generated_pairs == 0,
+        "{}: the text of this run is generated (data.generated_pairs), and its languages have no files",
+        path);
+    const Unit unit = settings.data.tokenization.unit;
+    Text source_side = open_side(path, files.source_language, unit);
+    texts_.test.emplace(std::move(source_side), open_side(path, files.target_language, unit));
+    texts_.files.clear();
+    for (const Text* side : {&texts_.test->source, &texts_.test->target}) {
+      texts_.files.push_back({side->name, side->sha256});
+      texts_.notes.insert(texts_.notes.end(), side->notes.begin(), side->notes.end());
+    }
+  }
+  void make_vocabularies() override {
+    const ParallelTextOptions& data = settings.data;
+    vocabularies_ =
+        vocabularies_of(texts_.train, data.tokenization, data.limits, data.pairs.shared_vocabulary);
+  }
+  std::vector<std::string> vocabulary_names() const override {
+    std::vector<std::string> names = names_of_files(source_file, tokenization());
+    for (const std::string& name : names_of_files(target_file, tokenization())) names.push_back(name);
+    return names;
+  }
+  VocabularyFiles vocabularies() const override {
+    VocabularyFiles files = files_of(vocabularies_->source, source_file);
+    for (auto& file : files_of(vocabularies_->target, target_file)) files.push_back(std::move(file));
+    return files;
+  }
+  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
+    vocabularies_ = {vocabulary_among(files, source_file, folder, tokenization()),
+                     vocabulary_among(files, target_file, folder, tokenization())};
+  }
+  void prepare() override {
+    train(), encoded(Split::valid);
+    if (texts_.test) encoded(Split::test);
+  }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = texts_.notes;
+    if (train_)
+      for (std::string& it : notes_of(*train_, settings.data.pairs.max_length))
+        notes.push_back(std::move(it));
+    return notes;
+  }
+  std::vector<UnknownShare> unknown_shares() const override {
+    std::vector<UnknownShare> shares;
+    const auto add = [&](const TextPair& text, const Pairs& pairs) {
+      shares.push_back(share_of(text.source, pairs.source, vocabularies_->source, false));
+      shares.push_back(share_of(text.target, pairs.target, vocabularies_->target));
+    };
+    if (train_) add(texts_.train, *train_);
+    for (const auto& [split, it] : encoded_) add(texts_.at(split), it.pairs);
+    return shares;
+  }
+  void assume(const std::vector<std::int64_t>& sizes) override {
+    vocabularies_ = {some_vocabulary(), some_vocabulary()};
+    train_ = some_pairs(settings, sizes.at(0), sizes.at(1));
+    encoded_[Split::valid] = {.pairs = *train_,
+                              .target = &vocabularies_->target,
+                              .reverse_source = settings.train.batches.reverse_source};
+  }
+  std::string size_text() const override {
+    return fmt::format("{} pairs, {} and {} symbols, vocabularies of {} and {} symbols", train_->size(),
+                       train_->source.symbols(), train_->target.symbols(), vocabularies_->source.size(),
+                       vocabularies_->target.size());
+  }
   std::int64_t validation_size() const override { return encoded_.at(Split::valid).pairs.size(); }
-  std::vector<std::string> measured_splits() const override { return names_of_measured(texts_); }
+  std::vector<std::string> measured_splits() const override {
+    return valid_and_test(texts_.test.has_value());
+  }
 
   std::vector<std::int64_t> sizes() const override {
     return {vocabularies_->source.size(), vocabularies_->target.size()};
@@ -153,22 +488,41 @@ class TranslationTask : public TaskWith<TranslationTask, TranslationSettings, En
   }
   const Vocabulary& vocabulary() const override { return vocabularies_->target; }
   std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
-                                     Device device) const override;
-  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override;
-  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override;
-  std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
-    return translate_lines(translator(model), settings, lines);
+                                     Device device) const override {
+    return std::make_unique<EncoderDecoder>(settings.model, sizes.at(0), sizes.at(1), seed, device);
+  }
+  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
+    return std::make_unique<Translation>(own(model), settings.train, train(), encoded(Split::valid), seed);
+  }
+  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
+    const TranslationText& text = encoded(split_from_string(split));
+    return measure_translation(own(model), text, settings, true,
+                               progress_of("translating " + split, text.pairs.size()));
   }
   Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
-               const std::function<void(std::int64_t)>& progress) override;
+               const std::function<void(std::int64_t)>& progress) override {
+    const Pairs& pairs = split == "train" ? train() : encoded(split_from_string(split)).pairs;
+    return rondo::probe(own(model), pairs, settings.train.batches.reverse_source, options, progress);
+  }
 
   TranslationSettings& translation() override { return settings; }
+  const TranslationSettings& translation() const override { return settings; }
   Translator translator(Module& model) override { return {own(model), *vocabularies_}; }
 
  private:
-  const TranslationText& encoded(Split split);
+  static constexpr const char *source_file = "vocab.source.txt", *target_file = "vocab.target.txt";
+
+  const TranslationText& encoded(Split split) {
+    if (!encoded_.contains(split))
+      encoded_.emplace(
+          split, translation_text(texts_.at(split), *vocabularies_, settings.train.batches.reverse_source));
+    return encoded_.at(split);
+  }
   /// The pairs that are trained on.
-  const Pairs& train();
+  const Pairs& train() {
+    if (!train_) train_ = training_pairs(texts_.train, *vocabularies_, settings.data.pairs.max_length);
+    return *train_;
+  }
 
   ParallelText texts_{};
   std::optional<PairVocabularies> vocabularies_;

@@ -48,8 +48,8 @@ class Objective {
   virtual void begin_epoch(int64_t epoch) = 0;
   /// Stages the next batch of the epoch; false at its end.
   virtual bool next_batch(Batch& batch) = 0;
-  /// To measure memory (lm/training/memory.h): stages a batch of the first epoch that may take the most;
-  /// number 0 is the largest. False: there are not so many.
+  /// To measure memory (lm/training/memory.h), and to test the model (Task::check_gradients()): stages a
+  /// batch of the first epoch that may take the most; number 0 is the largest. False: there are not so many.
   virtual bool stage_extreme(Batch& batch, size_t number) { return number == 0 && next_batch(batch); }
   /// What a user can change if there is too little memory for the staged batch.
   virtual std::string remedy_for_memory() const { return "make train.batch or model.hidden smaller"; }

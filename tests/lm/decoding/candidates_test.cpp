@@ -1,5 +1,5 @@
-// The best continuations, against sorting all of them: lm/decoding/candidates.h.
-#include "lm/decoding/candidates.h"
+// The best continuations, against sorting all of them: lm/decoding/beam_search.h.
+#include "lm/decoding/beam_search.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Fused models, and n-gram models as Predictors: lm/decoding/fusion.h, lm/decoding/ngram_predictor.h.
-#include "lm/decoding/fusion.h"
+// Fused models, and n-gram models as Predictors: lm/decoding/predictor.h.
+#include "lm/decoding/predictor.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "lm/decoding/beam_search.h"
-#include "lm/decoding/ngram_predictor.h"
+#include "lm/decoding/predictor.h"
 #include "tensor/error.h"
 #include "tests/lm/decoding/toy_predictor.h"
 

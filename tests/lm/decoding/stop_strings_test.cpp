@@ -1,4 +1,4 @@
-#include "lm/decoding/stop_strings.h"
+#include "lm/decoding/sampling.h"
 
 #include <gtest/gtest.h>
 

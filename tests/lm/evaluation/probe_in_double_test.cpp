@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lm/tasks/question_answering.h"
+#include "lm/tasks/skip_thought.h"
+#include "lm/tasks/speech.h"
 #include "tests/lm/evaluation/shift.h"
 
 namespace rondo::probe_test {

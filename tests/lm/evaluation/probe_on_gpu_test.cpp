@@ -1,6 +1,9 @@
 // A probe sees the same on both devices.
 #include "lm/evaluation/probe.h"
 
+#include "lm/tasks/question_answering.h"
+#include "lm/tasks/skip_thought.h"
+#include "lm/tasks/speech.h"
 #include "tests/cuda/device.h"
 #include "tests/nn/models/small_model.h"
 

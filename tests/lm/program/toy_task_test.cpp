@@ -7,7 +7,6 @@
 
 #include "data/text.h"
 #include "lm/commands/commands.h"
-#include "lm/evaluation/classification_evaluation.h"
 #include "lm/program/cli.h"
 #include "lm/tasks/classification.h"
 #include "lm/tasks/registry.h"
@@ -21,7 +20,7 @@ struct RecallSettings {
   Tokenization tokenization{};
   VocabularyLimits limits{};
   SentenceClassifierOptions model{{}, 1, Summary::last};
-  ClassificationOptions train{};
+  SentenceBatchOptions train{};
   bool counts_errors = false;
 };
 
@@ -79,7 +78,7 @@ class RecallTask
     vocabulary_.emplace(texts_.train, settings.tokenization, settings.limits);
   }
   void assume(const std::vector<std::int64_t>& sizes) override {
-    const std::int64_t count = settings.train.batches.batch;
+    const std::int64_t count = settings.train.batch;
     for (const Split split : {Split::train, Split::valid})
       encoded_[split] = {some_sentences(count, 40, sizes.at(0)),
                          some_ids(static_cast<double>(count), sizes.at(0))};

@@ -43,7 +43,7 @@ TEST(Classification, LearnsWhetherASymbolOccurs) {
   const LabelledSentences train = toy(400, 1), valid = toy(100, 2);
   for (const Summary summary : {Summary::last, Summary::mean, Summary::max}) {
     SentenceClassifier model(small_classifier(summary), 5, 2);
-    Classification task(model, {.batches = {.batch = 20}}, train, valid);
+    Classification task(model, {.batch = 20}, train, valid);
     EXPECT_EQ(task.scored_per_epoch(), 400);
     EXPECT_NEAR(task.evaluate().value(), 50, 15);
     TrainerOptions options;
@@ -66,7 +66,7 @@ TEST(Classification, LearnsWhetherASymbolOccurs) {
 TEST(Classification, ScoresAreThoseOfSingleSentences) {
   const LabelledSentences text = toy(60, 3);
   SentenceClassifier model(small_classifier(Summary::max), 5, 2);
-  const Scores scores = evaluate_classifier(model, text);
+  const Scores scores = evaluate(model, text);
   int64_t correct = 0;
   double nats = 0;
   for (int64_t i = 0; i < text.size(); ++i) {
@@ -92,8 +92,8 @@ TEST(Classification, ContinuesInTheMiddleOfAnEpoch) {
     for (Batch batch; task.next_batch(batch);) all.push_back(batch.indices);
     return all;
   };
-  Classification task(model, {.batches = {.batch = 8}}, train, valid, 5);
-  Classification other(model, {.batches = {.batch = 8}}, train, valid, 5);
+  Classification task(model, {.batch = 8}, train, valid, 5);
+  Classification other(model, {.batch = 8}, train, valid, 5);
   task.begin_epoch(3);
   Batch batch;
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(task.next_batch(batch));

@@ -45,7 +45,7 @@ struct Toy {
 TEST(QuestionAnswering, LearnsToReadTheAnswerInTheDocument) {
   const Toy toy;
   AttentiveReader model = toy.reader();
-  QuestionAnswering task(model, {.batches = {.batch = 20}}, toy.train, toy.valid);
+  QuestionAnswering task(model, {.batch = 20}, toy.train, toy.valid);
   EXPECT_EQ(task.scored_per_epoch(), 300);
   EXPECT_LT(task.evaluate().value(), 60);
   TrainerOptions options;
@@ -63,7 +63,7 @@ TEST(QuestionAnswering, LearnsToReadTheAnswerInTheDocument) {
 TEST(QuestionAnswering, ScoresAndAnswersAreThoseOfSingleQuestions) {
   const Toy toy;
   AttentiveReader model = toy.reader();
-  const Scores scores = evaluate_reader(model, toy.valid);
+  const Scores scores = evaluate(model, toy.valid);
   const std::vector<Answer> answers = most_probable_answers(model, toy.valid);
   ASSERT_EQ(answers.size(), 80u);
   int64_t correct = 0;
@@ -121,8 +121,8 @@ TEST(QuestionAnswering, ContinuesInTheMiddleOfAnEpoch) {
     for (Batch batch; task.next_batch(batch);) all.push_back(batch.indices);
     return all;
   };
-  QuestionAnswering task(model, {.batches = {.batch = 25}}, toy.train, toy.valid, 5);
-  QuestionAnswering other(model, {.batches = {.batch = 25}}, toy.train, toy.valid, 5);
+  QuestionAnswering task(model, {.batch = 25}, toy.train, toy.valid, 5);
+  QuestionAnswering other(model, {.batch = 25}, toy.train, toy.valid, 5);
   task.begin_epoch(3);
   Batch batch;
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(task.next_batch(batch));

@@ -184,7 +184,7 @@ auto translation(const EncoderDecoderOptions& options, const SentenceBatchOption
 struct ClassificationTraining {
   LabelledSentences train = labelled(40, 1), valid = labelled(7, 3);
   SentenceClassifier model;
-  Classification task{model, {.batches = {.batch = 6}}, train, valid};
+  Classification task{model, {.batch = 6}, train, valid};
   Trainer trainer{task, trainer_options()};
 
   explicit ClassificationTraining(const SentenceClassifierOptions& options) : model(options, symbols, 3) {}
@@ -200,7 +200,7 @@ struct ClassificationTraining {
 struct QuestionTraining {
   Questions train = questions(40, 1), valid = questions(7, 3);
   AttentiveReader model{small_and_variational<AttentiveReaderOptions>(), symbols, 4};
-  QuestionAnswering task{model, {.batches = {.batch = 6}}, train, valid};
+  QuestionAnswering task{model, {.batch = 6}, train, valid};
   Trainer trainer{task, trainer_options()};
 
   /// About the entities of the symbols 5 to 8.
@@ -242,7 +242,7 @@ struct SpeechTraining {
   FrameOptions frames{.filterbank = {.filters = width, .energy = false}, .deltas = 1, .stack = 2};
   Utterances train = utterances(30), valid = utterances(5);
   CtcModel model{options(), width_of(frames), symbols};
-  SpeechRecognition task{model, {.batches = {.batch = 7}}, frames, letters(), train, valid};
+  SpeechRecognition task{model, {.batch = 7}, frames, letters(), train, valid};
   Trainer trainer{task, trainer_options()};
 
   static Utterances utterances(size_t count) {
