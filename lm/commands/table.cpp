@@ -17,7 +17,8 @@ Command add_table(CommandLine& line) {
       "such figure.");
   app.add_option("runs", options->runs,
                  "run folders, and folders of sweeps; a sweep alone has a table of its own")
-      ->type_name("RUN");
+      ->type_name("RUN")
+      ->required();
   add_list(app, "--group-by", options->group_by, "KEY",
            "a setting, can be repeated: runs on one text with the same value share a row, finished and "
            "unfinished ones apart, with mean, standard deviation and number, whatever other settings differ")
@@ -38,10 +39,7 @@ Command add_table(CommandLine& line) {
       ->excludes(csv);
   add_text(app, "--plot", options->plot, "FILE.svg", "draw a sweep");
   add_sweep_plot(app, options->drawn);
-  return {&app, [options, &app] {
-            check_run_given(app, options->runs);
-            return table(*options);
-          }};
+  return {&app, [options] { return table(*options); }};
 }
 
 }  // namespace rondo
