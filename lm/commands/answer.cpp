@@ -66,19 +66,14 @@ Command add_answer(CommandLine& line) {
       line, "answer", "print the answer to each question of standard input",
       "lm answer runs/attentive-reader-1 < questions.txt",
       "A line is a document, a tab, and a question in which @placeholder stands for what is asked; the "
-      "answer "
-      "is a name of the document. Names are words with capital letters, or @entity0, @entity1, ... in a "
-      "document that has no names. An empty line has no answer.");
-  app.add_option("run", options->run, "the run folder")->type_name("RUN");
+      "answer is a name of the document: a word with a capital letter, or @entity0, @entity1, ...");
+  add_run(app, "run", options->run, "the run folder");
   app.add_flag("--scores", options->scores, "print the probability of the answer after a tab");
   add_text(app, "--attention", options->attention, "FILE.svg|FILE.jsonl",
            "write how much each word of the document was attended to: a picture if the name ends in .svg, "
            "else one JSON object per line");
   add_device(app, *options);
-  return {&app, [options, &app] {
-            check_run_given(app, options->run, "runs/attentive-reader-1 < questions.txt");
-            return answer("answer", *options);
-          }};
+  return {&app, [options] { return answer("answer", *options); }};
 }
 
 Command add_classify(CommandLine& line) {
@@ -86,15 +81,12 @@ Command add_classify(CommandLine& line) {
   CLI::App& app = add_command(
       line, "classify", "print the class of each sentence of standard input",
       "lm classify runs/classify-trec-1 < questions.txt",
-      "One line per sentence: its most probable class. An empty line has none. Sentences are UTF-8, written "
-      "as in the run's training text: if its words are separated by spaces, so are these.");
-  app.add_option("run", options->run, "the run folder")->type_name("RUN");
+      "One line per sentence: its most probable class. Sentences are UTF-8, written as in the run's training "
+      "text.");
+  add_run(app, "run", options->run, "the run folder");
   app.add_flag("--scores", options->scores, "print the probability of the class after a tab");
   add_device(app, *options);
-  return {&app, [options, &app] {
-            check_run_given(app, options->run, "runs/classify-trec-1 < questions.txt");
-            return answer("classify", *options);
-          }};
+  return {&app, [options] { return answer("classify", *options); }};
 }
 
 }  // namespace rondo

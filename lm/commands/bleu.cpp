@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +17,6 @@
 #include "data/unicode.h"
 #include "lm/commands/options.h"
 #include "lm/evaluation/metrics.h"
-#include "lm/program/cli.h"
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"
 #include "tensor/error.h"
@@ -97,18 +95,6 @@ int print_bleu(const BleuCommandOptions& options) {
     check_input(it.lines.size() == count, "{} has {} lines, {} {}: line N must be the same sentence in both",
                 translations.name, count, it.name, it.lines.size());
 
-  const auto has_capitals = [](const TextFile& file) {
-    return std::any_of(file.lines.begin(), file.lines.end(), [](const std::string_view line) {
-      return std::any_of(line.begin(), line.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-    });
-  };
-  if (!options.lower_case && !has_capitals(translations) && has_capitals(references.front()))
-    fmt::print(
-        stderr,
-        "lm: warning: the translations have no capital letters, and {} has: --lowercase compares without "
-        "regard to case\n",
-        references.front().name);
-
   const BleuOptions bleu_options{.tokenization = options.tokenization, .lower_case = options.lower_case};
   const ChrfOptions chrf_options{.lower_case = options.lower_case};
   BleuStatistics bleu_counts;
@@ -146,22 +132,16 @@ Command add_bleu(CommandLine& line) {
       line, "bleu", "compare translations on standard input with references: BLEU, chrF",
       "lm bleu reference.en < translations.en",
       "A line is a sentence; line N of each reference translates the same sentence as line N of the input. "
-      "BLEU is that of the corpus, n-grams up to 4, smoothed exponentially; chrF2 counts n-grams of up to 6 "
-      "characters. The figures are those of sacreBLEU 2.6, and printed in its form. Text that is tokenized, "
-      "as models print it, needs --tokenize none and a tokenized reference. Figures with the same signature, "
-      "but for the version, are comparable; the version is that of this program.");
-  add_text(app, "references", options->references, "REFERENCE", "files of reference translations");
+      "The figures are those of sacreBLEU 2.6, in its form. Text that is tokenized, as models print it, "
+      "needs --tokenize none and a tokenized reference.");
+  add_text(app, "references", options->references, "REFERENCE", "files of reference translations")
+      ->required();
   add_choice<BleuTokenization>(app, "--tokenize", options->tokenization,
                                "words of BLEU: 13a, as in WMT; none, at white space; char, characters")
       ->default_str(name_of(options->tokenization));
   app.add_flag("--lowercase", options->lower_case, "compare without regard to case");
   app.add_flag("--json", options->json, "print one JSON object");
-  return {&app, [options] {
-            check_input(!options->references.empty(),
-                        "bleu: no reference given; as in: {} bleu reference.txt < translations.txt",
-                        this_program());
-            return print_bleu(*options);
-          }};
+  return {&app, [options] { return print_bleu(*options); }};
 }
 
 }  // namespace rondo

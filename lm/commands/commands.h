@@ -27,6 +27,5 @@ Command add_recipes(CommandLine& line);
 Command add_probe(CommandLine& line);
 Command add_table(CommandLine& line);
 Command add_plot(CommandLine& line);
-Command add_help(CommandLine& line);
 
 }  // namespace rondo

@@ -70,18 +70,15 @@ Command add_embed(CommandLine& line) {
       line, "embed", "print the vector of each sentence of standard input",
       "lm embed runs/skip-thought-1 --output sentences.npy < sentences.txt",
       "One line per sentence, in their order: the numbers of its vector, separated by spaces. Sentences are "
-      "written as in the run's training text: if its words are separated by spaces, so are these.");
-  app.add_option("run", options->run, "the run folder, of task skip_thought")->type_name("RUN");
+      "written as in the run's training text.");
+  add_run(app, "run", options->run, "the run folder, of task skip_thought");
   add_text(app, "--output", options->output, "FILE.npy",
            "an array [sentences, numbers] for NumPy, not lines");
   add_text(app, "--vectors", options->vectors, "FILE",
            "word vectors in the text format of word2vec or GloVe: words that the run does not know get "
            "theirs, by a linear map from words that both know (default: they are <unk>)");
   add_device(app, *options);
-  return {&app, [options, &app] {
-            check_run_given(app, options->run, "runs/skip-thought-1 < sentences.txt");
-            return embed(*options);
-          }};
+  return {&app, [options] { return embed(*options); }};
 }
 
 }  // namespace rondo

@@ -2,10 +2,6 @@
 // lm/report/evaluation_report.h.
 #include "lm/commands/eval.h"
 
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-
 #include "data/files.h"
 #include "data/input_file.h"
 #include "data/text.h"
@@ -21,8 +17,6 @@
 #include "lm/tasks/multi_task.h"
 #include "lm/tasks/speech.h"
 #include "lm/tasks/translation.h"
-#include "lm/training/memory.h"
-#include "tensor/available_memory.h"
 
 namespace rondo {
 
@@ -30,27 +24,16 @@ namespace rondo {
 
 namespace {
 
-/// Refuses options that contradict each other, before anything is read.
-void check_options(const EvaluateOptions& options) {
-  const bool adapts = options.dynamic || options.cache;
-  check_input(adapts || !options.tune,
-              "--tune searches the settings of --dynamic and --cache: give one of them, or both");
-  check_input(options.tune || !options.budget, "--budget is for --tune: give both, or leave it out");
-  check_input(!adapts || options.streams.value_or(1) == 1,
-              "--streams {}: --dynamic and --cache read one stream, in the order of the text; leave it out",
-              options.streams.value_or(1));
-  Recipe recipe;
-  std::vector<std::string> known;
-  for (const Key& key : keys_of(recipe))
-    if (key.name.starts_with("dynamic.") || key.name.starts_with("cache.")) known.push_back(key.name);
+/// Applies settings of [dynamic] and [cache]. InputError for others, and for those that are not used.
+void apply_adaptation(const EvaluateOptions& options, Recipe& recipe) {
   for (const Setting& setting : options.settings) {
-    const std::string section = setting.key.substr(0, setting.key.find('.'));
-    check_input(
-        section == "dynamic" || section == "cache",
-        "{}: a run is evaluated as it was trained; only settings of [dynamic] and [cache] can change{}",
-        setting.where, section == setting.key ? did_you_mean(setting.key, known, "") : "");
-    check_input(section == "dynamic" ? options.dynamic : options.cache, "{}: goes with --{}", setting.where,
-                section);
+    apply_setting(setting, keys_of(recipe));
+    const bool of_dynamic = setting.key.starts_with("dynamic."), of_cache = setting.key.starts_with("cache.");
+    check_input(of_dynamic || of_cache,
+                "{}: a run is evaluated as it was trained; only settings of [dynamic] and [cache] can change",
+                setting.where);
+    check_input(of_dynamic ? options.dynamic : options.cache, "{}: goes with --{}", setting.where,
+                of_dynamic ? "dynamic" : "cache");
   }
 }
 
@@ -109,27 +92,6 @@ Tuned tuned_on_valid(const EvaluateOptions& options, LanguageModellingTask& task
   return tuned;
 }
 
-/// InputError if the gradient statistics of dynamic evaluation would take more memory than there is; the
-/// evaluation itself takes less.
-void check_dynamic_fits(const LanguageModellingTask& task, Device device,
-                        std::span<const int32_t> train_ids) {
-  const DynamicOptions& dynamic = task.settings.dynamic;
-  const Device meta = meta_of(device);
-  const auto available = available_memory(device);
-  if (!available) return;
-  const std::int64_t chunk = dynamic.statistics_streams * dynamic.length + 1;
-  const std::int64_t wanted = measure_peak_bytes(meta, [&] {
-    LanguageModel model(model_options(task.settings), task.vocabulary().size(), 1, meta);
-    gradient_statistics(model, train_ids.first(std::min(train_ids.size(), static_cast<size_t>(chunk))),
-                        dynamic, [](int64_t) {});
-  });
-  check_input(
-      wanted <= *available,
-      "dynamic.statistics_streams = {}, dynamic.length = {}: the statistics would take about {}, and {} are "
-      "available; make one of them smaller",
-      dynamic.statistics_streams, dynamic.length, bytes_text(wanted), bytes_text(*available));
-}
-
 /// How `lm eval` of a language model reads the text, and how the model adapts.
 struct Plan {
   Reading reading;
@@ -170,27 +132,6 @@ double published_beside(const EvaluateOptions& options, const Plan& plan, const 
   return may_be_the_papers(recipe.published, task.vocabulary().types(), test_symbols) ? figure : 0;
 }
 
-/// Warns of figures that could mislead.
-void warn_misleading(const Plan& plan, const Scores& scores, const LanguageModellingTask& task) {
-  const double nats = scores.at("nats");
-  const int64_t size = task.vocabulary().size();
-  if (plan.how.cache && plan.how.cache->lambda == 1 && std::isinf(nats))
-    fmt::print(
-        stderr,
-        "lm: warning: with cache.lambda = 1 what is not in the cache has probability 0, and the text has "
-        "such symbols; set cache.lambda below 1\n");
-  else
-    print_warning(warning_of_cost(nats, size,
-                                  plan.how.dynamic
-                                      ? "the updates ruin the weights; lower dynamic.learning_rate"
-                                      : reason_of_cost(nats, size, plan.reading, "the option")));
-  if (plan.how.dynamic && plan.how.dynamic->length >= scores.count)
-    fmt::print(
-        stderr,
-        "lm: warning: dynamic.length = {} is as long as the text: the weights learn nothing before it ends\n",
-        plan.how.dynamic->length);
-}
-
 /// What a measurement is of: {"split": ...} of the run's own text, or {"text": ...} of another one.
 nlohmann::ordered_json json_of_text(const EvaluateOptions& options) {
   nlohmann::ordered_json json;
@@ -227,7 +168,13 @@ int evaluate_language_model(const EvaluateOptions& options, const Compute& compu
   Recipe& recipe = run.config.recipe;
   LanguageModellingTask& task = *recipe.language_modelling();
   auto& model = dynamic_cast<LanguageModel&>(*run.model);
-  for (const Setting& setting : options.settings) apply_setting(setting, keys_of(recipe));
+  const bool adapts = options.dynamic || options.cache;
+  check_input(adapts || !options.tune,
+              "--tune searches the settings of --dynamic and --cache: give one of them, or both");
+  check_input(!adapts || options.streams.value_or(1) == 1,
+              "--streams {}: --dynamic and --cache read one stream, in the order of the text; leave it out",
+              options.streams.value_or(1));
+  apply_adaptation(options, recipe);
   Plan plan = plan_of(options, recipe, task, model);
   const std::vector<std::string> sha256 = open_texts(options, run, options.dynamic || options.tune);
   const std::string split = options.text.empty() ? options.split : "test";
@@ -240,7 +187,6 @@ int evaluate_language_model(const EvaluateOptions& options, const Compute& compu
   if (options.dynamic) {
     const TextIds& train = task.encoded(Split::train).ids;
     const DynamicOptions& dynamic = recipe.language_model().dynamic;
-    check_dynamic_fits(task, model.device(), train);
     if (!options.json) print_statistics(dynamic, train);
     statistics =
         gradient_statistics(model, train, dynamic,
@@ -257,7 +203,11 @@ int evaluate_language_model(const EvaluateOptions& options, const Compute& compu
   if (tuned) scores.details.push_back({"tuned_on_valid", tuned->symbols});
   progress.erase();
   keep(options, run, scores, compute, sha256);
-  warn_misleading(plan, scores, task);
+  const double nats = scores.at("nats");
+  const int64_t size = task.vocabulary().size();
+  print_warning(warning_of_cost(nats, size,
+                                options.dynamic ? "the updates ruin the weights; lower dynamic.learning_rate"
+                                                : reason_of_cost(nats, size, plan.reading, "the option")));
   if (options.json) {
     nlohmann::ordered_json json = json_of(options, run, scores);
     if (published > 0) json["published"] = {{"figure", published}, {"unit", name_of(recipe.published.unit)}};
@@ -277,15 +227,11 @@ int evaluate_language_model(const EvaluateOptions& options, const Compute& compu
 
 /// InputError for options that only language models have.
 void refuse_options_of_language_models(const EvaluateOptions& options, const OpenTask& run, bool tunes) {
-  const auto refused = [&](bool given, const char* flag) {
-    check_input(!given, "{}: is for language models, and {} is a run of the task {}", flag, options.run,
-                run.config.recipe.task_name);
-  };
-  refused(options.dynamic, "--dynamic");
-  refused(options.cache, "--cache");
-  refused(options.tune && !tunes, "--tune");
-  refused(options.budget.has_value(), "--budget");
-  refused(options.streams.has_value(), "--streams");
+  check_input(
+      !options.dynamic && !options.cache && !options.budget && !options.streams && (!options.tune || tunes),
+      "{}: a run of the task {}, and --dynamic, --cache, --tune, --budget and --streams are for "
+      "language models",
+      options.run, run.config.recipe.task_name);
 }
 
 /// Changes settings of [decoding] of a task that has them.
@@ -328,7 +274,6 @@ void check_translates(const EvaluateOptions& options, const OpenTask& run) {
 int evaluate_task(const EvaluateOptions& options, const Compute& compute, OpenTask& run) {
   Task& task = run.task();
   refuse_options_of_language_models(options, run, dynamic_cast<SpeechTask*>(&task));
-  if (!options.task.empty()) task.choose_part(options.task, "--task");
   apply_decoding(options, run);
   check_translates(options, run);
   warn_of_changed_files(run);
@@ -361,9 +306,6 @@ void keep(const RunFolder& run, const SentenceSet& set, const SentenceSetFigures
 
 /// Measures sentence vectors on all sets, prints a line for each, and keeps it.
 int evaluate_sentences(const EvaluateOptions& options) {
-  check_input(!options.dynamic && !options.cache && !options.tune && !options.budget && !options.streams &&
-                  options.text.empty() && options.settings.empty() && options.data.empty(),
-              "--sentences measures the vectors of a run as it is: leave out the other options of lm eval");
   const Compute compute = choose_device(options);
   const OpenTask run = open_task(options.run, compute.device);
   auto& task = run.task_as<SkipThoughtTask>("skip_thought");
@@ -430,96 +372,78 @@ void warn_of_changed_files(const OpenTask& run) {
 }
 
 int evaluate(const EvaluateOptions& options) {
-  const bool is_a_split = options.text == "train" || options.text == "valid" || options.text == "test";
-  check_input(!is_a_split || std::filesystem::exists(options.text),
-              "{0}: no such file; the {0} text of the run's data is --split {0}", options.text);
-  check_input(options.vectors.empty() || !options.sentences.empty(),
-              "--vectors: goes with --sentences FOLDER");
   if (!options.sentences.empty()) return evaluate_sentences(options);
-  const Recipe recipe = read_config(open_run_folder(options.run)).recipe;
-  if (recipe.language_modelling()) {
-    check_input(options.task.empty(), "--task {}: {} has one task alone", options.task, options.run);
-    check_options(options);
-  }
   const Compute compute = choose_device(options);
   OpenTask run = open_task(options.run, compute.device);
-  return recipe.language_modelling() ? evaluate_language_model(options, compute, run)
-                                     : evaluate_task(options, compute, run);
+  if (!options.task.empty()) run.task().choose_part(options.task, "--task");
+  return run.config.recipe.language_modelling() ? evaluate_language_model(options, compute, run)
+                                                : evaluate_task(options, compute, run);
 }
 
 // --- The command ---
 
 Command add_eval(CommandLine& line) {
-  struct Words {
-    EvaluateOptions options;
-    std::vector<std::string> sets;
-  };
-  const auto words = std::make_shared<Words>();
-  EvaluateOptions& options = words->options;
+  const auto shared = std::make_shared<EvaluateOptions>();
+  EvaluateOptions& options = *shared;
   CLI::App& app = add_command(
-      line, "eval",
-      "measure how well a model predicts a text: nats, bits, perplexity; BLEU and chrF of a translator, the "
-      "accuracy of a classifier, the error rates of a recogniser",
+      line, "eval", "measure a model on a text: nats, bits, perplexity; BLEU, chrF, accuracy, error rates",
       "lm eval runs/char-lstm-1 --split test",
-      "Nats are the mean of -ln p over the symbols scored, and their number is printed and is the "
-      "denominator. Scored is every symbol but the first, which is context only; nothing is dropped at the "
-      "end. Streams are pieces of the text, each from the initial state, the first symbol of a piece having "
-      "the last of the piece before as context. --dynamic and --cache read one stream. (Published code often "
-      "divides the sum over N - 1 symbols by N, for a slightly lower figure; that is not done here.)\n\n"
-      "--dynamic reads the training text once before, in dynamic.statistics_streams streams, then scores "
-      "dynamic.length symbols at a time with the weights as they are, and updates them from that loss. "
-      "--cache mixes what cache.window states remember into p; it grows from empty. With both it mixes into "
-      "what the present weights give. `lm info --keys --recipe NAME` lists the settings.");
-  app.add_option("run", options.run, "the run folder")->type_name("RUN");
+      "Nats are the mean of -ln p over the symbols scored, which are all but the first, and whose number is "
+      "printed. Streams are pieces of the text, each from the initial state. --dynamic reads the training "
+      "text once before, then scores dynamic.length symbols at a time and updates the weights from that "
+      "loss; --cache mixes what cache.window states remember into p. Both read one stream. `lm info --keys "
+      "--recipe NAME` lists the settings.");
+  add_run(app, "run", options.run, "the run folder");
   CLI::Option* split =
       app.add_option("--split", options.split,
                      "train, valid or test of the run's data; of spoken digits also speakers")
           ->check(CLI::IsMember({"train", "valid", "test", "speakers"}))
           ->type_name("NAME")
           ->capture_default_str();
-  add_text(app, "text,--text", options.text, "FILE",
-           "a text file, or - for standard input; of a translator NAME, for the files NAME.SOURCE and "
-           "NAME.TARGET; of a classifier a file with labels (default: the text of --split)");
-  add_value(app, "--streams", options.streams, "N", integer(1, 1000000),
-            "pieces read side by side, the state carried on: more is faster, 1 is exact (default: as the "
-            "run's data.evaluated_as and train.final_streams say)");
+  CLI::Option* text =
+      add_text(app, "text,--text", options.text, "FILE",
+               "a text file, or - for standard input; of a translator NAME, for the files NAME.SOURCE and "
+               "NAME.TARGET; of a classifier a file with labels (default: the text of --split)")
+          ->excludes(split);
+  CLI::Option* streams =
+      add_value(app, "--streams", options.streams, "N", integer(1, 1000000),
+                "pieces read side by side, the state carried on: more is faster, 1 is exact (default: as the "
+                "run's data.evaluated_as and train.final_streams say)");
   add_text(app, "--task", options.task, "NAME",
            "a task of a multi-task run (default: its first): BLEU and chrF if it has a source");
-  add_list(
-      app, "--sentences", options.sentences, "FOLDER",
-      "of a skip-thought run: a folder with SICK, MSRP, MR, CR, SUBJ, MPQA or TREC, on which its vectors "
-      "are measured; can be repeated")
-      ->check(not_empty())
-      ->excludes(split);
-  add_text(app, "--vectors", options.vectors, "FILE",
-           "with --sentences: word vectors for words that the run does not know, as of lm embed");
-  add_text(app, "--data", options.data, "DIR|FILE", "where the run's text lies now, if it has moved");
-  app.add_flag("--dynamic", options.dynamic,
-               "dynamic evaluation: the weights learn from the text after it was scored, and are put back at "
-               "the end");
-  app.add_flag("--cache", options.cache,
-               "neural cache: symbols that followed states like the present one are more probable");
-  add_list(app, "--set", words->sets, "KEY=VALUE",
-           "a setting of [dynamic] or [cache], of a translator or recogniser of [decoding]; can be repeated "
-           "(default: the run's)");
-  app.add_flag("--tune", options.tune,
-               "first search the settings of --dynamic and --cache, or of decoding.ngram, on the validation "
-               "text");
+  CLI::Option* data =
+      add_text(app, "--data", options.data, "DIR|FILE", "where the run's text lies now, if it has moved");
+  CLI::Option* dynamic =
+      app.add_flag("--dynamic", options.dynamic,
+                   "dynamic evaluation: the weights learn from the text after it was scored, and are put "
+                   "back at the end");
+  CLI::Option* cache =
+      app.add_flag("--cache", options.cache,
+                   "neural cache: symbols that followed states like the present one are more probable");
+  CLI::Option* sets = add_settings(
+      app, options.settings,
+      "a setting of [dynamic] or [cache], of a translator or recogniser of [decoding]; can be repeated "
+      "(default: the run's)");
+  CLI::Option* tune = app.add_flag("--tune", options.tune,
+                                   "first search the settings of --dynamic and --cache, or of "
+                                   "decoding.ngram, on the validation text");
   add_value(app, "--budget", options.budget, "N", integer(1),
             fmt::format("symbols that --tune may score, beside the statistics of --dynamic (default: {})",
-                        default_tuning_budget));
+                        default_tuning_budget))
+      ->needs(tune);
+  CLI::Option* sentences = add_list(
+      app, "--sentences", options.sentences, "FOLDER",
+      "of a skip-thought run: a folder with SICK, MSRP, MR, CR, SUBJ, MPQA or TREC, on which its vectors "
+      "are measured; can be repeated");
+  sentences->check(not_empty());
+  for (CLI::Option* other : {split, text, streams, data, dynamic, cache, sets, tune})
+    sentences->excludes(other);
+  add_text(app, "--vectors", options.vectors, "FILE",
+           "with --sentences: word vectors for words that the run does not know, as of lm embed")
+      ->needs(sentences);
   add_device(app, options);
   app.add_flag("--json", options.json, "print one JSON object");
-  return {&app, [words, split, &app] {
-            EvaluateOptions& given = words->options;
-            check_run_given(app, given.run);
-            check_input(given.text.empty() || split->count() == 0,
-                        "eval: --split names a text of the run, and {} is another one: leave out one of them",
-                        given.text);
-            check_run_comes_first(app, given.run, given.text);
-            given.settings = parse_settings(words->sets);
-            return evaluate(given);
-          }};
+  return {&app, [shared] { return evaluate(*shared); }};
 }
 
 }  // namespace rondo

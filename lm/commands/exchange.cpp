@@ -28,14 +28,9 @@ namespace rondo {
 
 // --- Export ---
 
-/// The paths of the files that can be imported.
-struct ExportFolder {
-  std::filesystem::path path;
-
-  std::filesystem::path model() const { return path / "model.safetensors"; }
-  std::filesystem::path vocabulary() const { return path / "vocab.txt"; }
-  std::filesystem::path recipe() const { return path / "recipe.toml"; }
-};
+/// The files of an export that can be imported.
+constexpr const char *weights_name = "model.safetensors", *vocabulary_name = "vocab.txt",
+                     *recipe_name = "recipe.toml";
 
 /// The layer of another program that computes what a cell does.
 struct Counterpart {
@@ -45,14 +40,10 @@ struct Counterpart {
   bool resets_after = false;       // a GRU
 };
 
-/// Writes the model as a graph. Inputs: ids [T, B]; of each layer i the state h_li and, of an LSTM, c_li [1,
-/// B, H]. Outputs: log_probabilities [T, B, V] of the symbol after each; the states next_h_li, next_c_li.
-void write_onnx(const std::filesystem::path& path, const LanguageModel& model, const Counterpart& cell);
-
-// --- ONNX ---
-
 namespace {
 
+/// The model as a graph. Inputs: ids [T, B]; of each layer i the state h_li and, of an LSTM, c_li [1, B, H].
+/// Outputs: log_probabilities [T, B, V] of the symbol after each; the states next_h_li, next_c_li.
 class Exporter {
  public:
   Exporter(const LanguageModel& model, const Counterpart& cell) : model_(model), cell_(cell) {}
@@ -176,16 +167,6 @@ class Exporter {
   OnnxGraph graph_;
 };
 
-}  // namespace
-
-void write_onnx(const std::filesystem::path& path, const LanguageModel& model, const Counterpart& cell) {
-  Exporter(model, cell).graph().write(path, version());
-}
-
-// --- Export ---
-
-namespace {
-
 /// PyTorch: the run's own file. ONNX: a graph of ONNX's operators.
 enum class ExportFormat { pytorch, onnx };
 std::vector<std::string> names_of(ExportFormat) { return {"pytorch", "onnx"}; }
@@ -218,10 +199,8 @@ const Counterpart& checked_counterpart(const Recipe& recipe, ExportFormat format
     cells.push_back(it.cell);
     if (it.cell == model.cell) found = &it;
   }
-  const char* const other =
-      model.cell == "gru" && format == ExportFormat::pytorch ? "; --format onnx has one" : "";
-  check_input(found, "{}: the cell {} cannot be exported to {}, which has a layer for {}{}", run, model.cell,
-              name_of(format), fmt::join(cells, ", "), other);
+  check_input(found, "{}: the cell {} cannot be exported to {}, which has a layer for {}", run, model.cell,
+              name_of(format), fmt::join(cells, ", "));
   const auto refuse_if = [&](bool refused, const char* setting) {
     check_input(!refused, "{}: {} cannot be exported", run, setting);
   };
@@ -255,61 +234,39 @@ nlohmann::ordered_json config_of(const LanguageModel& model, const Tokenization&
             {"tied", it.tied}}}};
 }
 
-/// A folder that is filled, and emptied or removed again if that fails.
-class NewFolder {
- public:
-  /// InputErrors of check_new_run_folder(); Error if it cannot be made.
-  explicit NewFolder(std::filesystem::path path) : path_(std::move(path)) {
-    check_new_run_folder(path_);
-    std::error_code error;
-    is_new_ = std::filesystem::create_directories(path_, error);
-    check(!error, "cannot make the folder {}: {}", path_.string(), error.message());
+void write_export(const ExportOptions& options, const OpenRun& run, const Counterpart& cell) {
+  const std::filesystem::path out = options.out;
+  const bool is_onnx = options.format == ExportFormat::onnx;
+  if (is_onnx) {  // first, because a file of the format may be too small for it
+    Exporter(*run.model, cell).graph().write(out / "model.onnx", version());
+  } else {
+    save_model(out / weights_name, *run.model);
+    Recipe recipe = run.config.recipe;
+    write_atomically(out / recipe_name, write_toml(keys_of(recipe)));
   }
-  ~NewFolder() {
-    if (is_kept_) return;
-    std::error_code ignored;
-    if (is_new_) {
-      std::filesystem::remove_all(path_, ignored);
-      return;
-    }
-    for (const auto& entry : std::filesystem::directory_iterator(path_, ignored))
-      std::filesystem::remove(entry.path(), ignored);
-  }
-  NewFolder(const NewFolder&) = delete;
-  NewFolder& operator=(const NewFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  void keep() { is_kept_ = true; }
-
- private:
-  std::filesystem::path path_;
-  bool is_new_ = false, is_kept_ = false;
-};
+  const nlohmann::ordered_json config = config_of(*run.model, run.vocabulary.tokenization(), cell);
+  write_atomically(out / vocabulary_name, run.vocabulary.to_text());
+  write_atomically(out / "config.json", config.dump(2) + "\n");
+  write_atomically(out / "model.py", is_onnx ? rondo_exported_onnx : rondo_exported_pytorch);
+  write_atomically(out / "use.py", rondo_exported_use);
+}
 
 /// Makes the folder, whole or not at all. Returns 0. InputError for a model with parts that the format does
 /// not have.
 int export_run(const ExportOptions& options) {
   const OpenRun run = open_run(options.run);
   const Counterpart& cell = checked_counterpart(run.config.recipe, options.format, options.run);
-  NewFolder folder(options.out);
-  const std::filesystem::path& out = folder.path();
-  const ExportFolder files{out};
-  const bool is_onnx = options.format == ExportFormat::onnx;
-  const Tokenization& tokenization = run.config.recipe.task->tokenization();
-  if (is_onnx)  // first, because a file of the format may be too small for it
-    write_onnx(out / "model.onnx", *run.model, cell);
-  else
-    save_model(files.model(), *run.model);
-  if (!is_onnx) {
-    Recipe recipe = run.config.recipe;
-    write_atomically(files.recipe(), write_toml(keys_of(recipe)));
+  check_new_run_folder(options.out);
+  std::error_code error;
+  std::filesystem::create_directories(options.out, error);
+  check(!error, "cannot make the folder {}: {}", options.out, error.message());
+  try {
+    write_export(options, run, cell);
+  } catch (...) {
+    std::filesystem::remove_all(options.out, error);
+    throw;
   }
-  write_atomically(files.vocabulary(), run.vocabulary.to_text());
-  write_atomically(out / "config.json", config_of(*run.model, tokenization, cell).dump(2) + "\n");
-  write_atomically(out / "model.py", is_onnx ? rondo_exported_onnx : rondo_exported_pytorch);
-  write_atomically(out / "use.py", rondo_exported_use);
-  folder.keep();
-  fmt::print("{0}: {1} parameters, {2} symbols; to use it: python3 {0}/use.py\n", out.string(),
+  fmt::print("{0}: {1} parameters, {2} symbols; to use it: python3 {0}/use.py\n", options.out,
              run.model->parameter_count(), run.model->vocabulary_size());
   return 0;
 }
@@ -322,22 +279,13 @@ Command add_export(CommandLine& line) {
       line, "export", "write a language model for PyTorch or ONNX",
       "lm export runs/char-lstm-1 --format onnx --out exported",
       "The folder has the weights, vocab.txt, config.json, model.py, which loads the model, and use.py, "
-      "which "
-      "prints what lm score prints, and samples: python3 FOLDER/use.py score < LINES. For PyTorch the "
-      "weights "
-      "are in safetensors, under the names of its modules, and recipe.toml has the settings of the run, so "
-      "that lm import FOLDER makes a run again. The graph of ONNX reads ids [T, B] and the states, and gives "
-      "the log-probabilities [T, B, V] of what follows, and the next states.");
-  app.add_option("run", options->run, "the run folder")->type_name("RUN");
+      "which prints what lm score prints, and samples: python3 FOLDER/use.py score < LINES. Of --format "
+      "pytorch, lm import FOLDER makes a run again.");
+  add_run(app, "run", options->run, "the run folder");
   add_choice<ExportFormat>(app, "--format", options->format, "pytorch or onnx")
       ->default_str(name_of(options->format));
-  add_text(app, "--out", options->out, "FOLDER", "the folder to make");
-  return {&app, [options, &app] {
-            check_run_given(app, options->run, "runs/char-lstm-1 --format onnx --out exported");
-            check_input(!options->out.empty(), "export: no folder given; as in: {}",
-                        command_with({"export", options->run, "--out", "exported"}));
-            return export_run(*options);
-          }};
+  add_text(app, "--out", options->out, "FOLDER", "the folder to make")->required();
+  return {&app, [options] { return export_run(*options); }};
 }
 
 // --- Import ---
@@ -371,39 +319,21 @@ void check_rows(const ForeignWeights& weights, const Vocabulary& vocabulary, con
 
 /// Of a folder that `lm export` made: its files, where no others are given.
 ImportOptions with_files_of_folder(ImportOptions options) {
-  const ExportFolder files{options.weights};
-  if (!std::filesystem::is_directory(files.path)) return options;
-  check_input(std::filesystem::exists(files.model()),
-              "{}: the folder has no {}; the folder of `{} export RUN --format pytorch` has one",
-              options.weights, files.model().filename().string(), this_program());
-  check_input(!file_is_there(RunFolder{files.path}.config()), "{}: it is a run already", options.weights);
-  check_input(!options.recipe.empty() || std::filesystem::exists(files.recipe()),
-              "{}: the folder has no {}; give the recipe, as in --recipe zaremba-small", options.weights,
-              files.recipe().filename().string());
-  options.weights = files.model().string();
-  if (options.recipe.empty()) options.recipe = files.recipe().string();
-  if (options.vocabulary.empty()) options.vocabulary = files.vocabulary().string();
+  const std::filesystem::path folder = options.weights;
+  if (!std::filesystem::is_directory(folder)) return options;
+  check_input(!file_is_there(RunFolder{folder}.config()), "{}: it is a run already", options.weights);
+  options.weights = folder / weights_name;
+  if (options.recipe.empty()) options.recipe = folder / recipe_name;
+  if (options.vocabulary.empty()) options.vocabulary = folder / vocabulary_name;
   return options;
-}
-
-/// InputError unless the options say what to import.
-void check_given(const ImportOptions& options) {
-  check_input(!options.weights.empty(),
-              "import: no weights given; as in: {} import model.safetensors --recipe zaremba-small --vocab "
-              "vocab.txt",
-              this_program());
-  check_input(std::filesystem::exists(options.weights), "import: {}: no such file or folder",
-              options.weights);
-  const bool is_export = std::filesystem::is_directory(options.weights);
-  check_input(is_export || !options.recipe.empty(),
-              "import: no recipe given, which says what the weights are of; as in --recipe zaremba-small");
-  check_input(is_export || !options.vocabulary.empty(),
-              "import: no vocabulary given, which says what the rows are of; as in --vocab vocab.txt");
 }
 
 /// Makes a run of a language model, and prints what it has. Returns 0.
 int import_weights(const ImportOptions& given) {
+  check_input(std::filesystem::exists(given.weights), "import: {}: no such file or folder", given.weights);
   const ImportOptions options = with_files_of_folder(given);
+  check_input(!options.recipe.empty() && !options.vocabulary.empty(),
+              "import: --recipe says what the weights are of, and --vocab what the rows are of: give both");
   RunConfig config;
   auto& [recipe, made_by] = config;
   recipe = resolve_recipe(options.recipe, options.settings);
@@ -455,39 +385,31 @@ int import_weights(const ImportOptions& given) {
 }  // namespace
 
 Command add_import(CommandLine& line) {
-  struct Words {
-    ImportOptions options;
-    std::vector<std::string> sets;
-  };
-  const auto words = std::make_shared<Words>();
-  ImportOptions& options = words->options;
+  const auto options = std::make_shared<ImportOptions>();
   CLI::App& app = add_command(
       line, "import", "make a run of weights that another program has trained",
       "lm import model.safetensors --recipe zaremba-small --vocab vocab.txt",
-      "The recipe says what the model is, --set KEY=VALUE what differs from it. Names and shapes are those "
-      "of "
-      "PyTorch's modules: lm info --recipe lists them. For other names --map names a file of rules, one a "
-      "line: OLD = NEW, OLD = NEW transposed; OLD = leaves a tensor out, = NEW makes one zero; * in OLD is "
-      "any text, * in NEW the same text. Nothing is guessed: a missing or unexpected tensor is an error.");
-  app.add_option("weights", options.weights,
+      "The recipe says what the model is, --set KEY=VALUE what differs from it; lm info --recipe lists the "
+      "names and shapes. For other names --map names a file of rules, one a line: OLD = NEW, OLD = NEW "
+      "transposed; OLD = leaves a tensor out, = NEW makes one zero; * in OLD is any text, * in NEW the same "
+      "text.");
+  app.add_option("weights", options->weights,
                  "a file in the format safetensors, or a folder of lm export --format pytorch")
-      ->type_name("WEIGHTS");
-  add_text(app, "--recipe", options.recipe, "NAME|FILE",
+      ->type_name("WEIGHTS")
+      ->required();
+  add_text(app, "--recipe", options->recipe, "NAME|FILE",
            "a name from `lm recipes`, or a TOML file (default: the folder's)");
   add_text(
-      app, "--vocab", options.vocabulary, "FILE",
+      app, "--vocab", options->vocabulary, "FILE",
       "the symbols in the order of the rows, one per line, as a run's vocab.txt (default: the folder's)");
-  add_text(app, "--map", options.map, "FILE", "rules for names that are not those of the model");
-  add_text(app, "--data", options.data, "DIR|FILE",
+  add_text(app, "--map", options->map, "FILE", "rules for names that are not those of the model");
+  add_text(app, "--data", options->data, "DIR|FILE",
            "the text of the run, for lm eval --split and lm finetune (default: none)");
-  add_text(app, "--out", options.out, "RUN", "the run folder to make (default: runs/RECIPE-N)");
-  add_list(app, "--set", words->sets, "KEY=VALUE", "any setting of the recipe, can be repeated");
-  return {&app, [words, &line] {
-            ImportOptions& given = words->options;
-            check_given(given);
-            given.settings = parse_settings(words->sets);
-            given.command = shell_command(line.words);
-            return import_weights(given);
+  add_text(app, "--out", options->out, "RUN", "the run folder to make (default: runs/RECIPE-N)");
+  add_settings(app, options->settings, "any setting of the recipe, can be repeated");
+  return {&app, [options, &line] {
+            options->command = shell_command(line.words);
+            return import_weights(*options);
           }};
 }
 

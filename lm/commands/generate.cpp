@@ -1,7 +1,5 @@
 // `lm generate`: text sampled from a run: the prompt and the printing; the sampling is in
 // lm/decoding/sampling.h. The prompt is printed first, as it was written, so that the output is a whole text.
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -28,7 +26,6 @@ struct GenerateOptions : ComputeOptions {
   std::string prompt_file;  // in place of prompt; "-": standard input; empty: none
   std::int64_t samples = 1;
   std::vector<std::string> stops;  // strings that end a text
-  bool interactive = false;
   std::int64_t symbols = 300;
   double temperature = 1;  // 0: always the most probable symbol
   std::int64_t top_k = 0;  // 0: all
@@ -100,34 +97,11 @@ void continue_text(Sampler& sampler, std::int64_t symbols, const std::vector<std
   output.print(until.rest());
 }
 
-/// Continues each line of standard input.
-void take_turns(Sampler& sampler, const OpenRun& run, const GenerateOptions& options,
-                std::vector<std::string> stops, Output& output) {
-  if (stops.empty()) stops.emplace_back("\n");
-  const bool is_terminal = isatty(STDIN_FILENO) == 1;
-  const auto ask = [&] {
-    if (is_terminal) fmt::print(stderr, "> ");
-  };
-  InputLines lines;
-  ask();
-  for (std::string line; lines.next(line); ask()) {
-    const Prompt prompt = prompt_of(run, line, lines.name());
-    // A word is printed after a space unless it begins a line, and here it does.
-    const std::string text = sampler.read(prompt.ids, prompt.written);
-    output.print(text.starts_with(' ') && !line.starts_with(' ') ? text.substr(1) : text);
-    continue_text(sampler, options.symbols, stops, output);
-    output.end_line();
-  }
-  if (is_terminal) fmt::print(stderr, "\n");
-}
-
 /// Writes the sampled text to stdout while it samples, and nothing else but a line "--- I" before each of
 /// several samples. Returns 0.
 int generate(const GenerateOptions& options) {
   const Device device = choose_device(options).device;
   OpenRun run = open_run(options.run, device);
-  check_input(!options.interactive || options.prompt_file != "-",
-              "--prompt-file -: --interactive reads standard input; give a file");
   const std::string from = options.prompt_file.empty() ? "--prompt" : "--prompt-file " + options.prompt_file;
   const Prompt prompt = prompt_of(run, text_of_prompt(options), from);
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device{}();
@@ -146,10 +120,7 @@ int generate(const GenerateOptions& options) {
                      .allow_unknown = options.allow_unknown});
     if (options.samples > 1) output.print(fmt::format("--- {}\n", sample + 1));
     output.print(sampler.read(prompt.ids, prompt.written));
-    if (options.interactive)
-      take_turns(sampler, run, options, stops, output);
-    else
-      continue_text(sampler, options.symbols, stops, output);
+    continue_text(sampler, options.symbols, stops, output);
     output.end_line();
   }
   return 0;
@@ -162,21 +133,18 @@ Command add_generate(CommandLine& line) {
   CLI::App& app = add_command(
       line, "generate", "sample text from a model",
       "lm generate runs/char-lstm-1 --prompt 'The ' -n 500 --temperature 0.8",
-      "The seed of sample I of --samples is --seed + I - 1, and a line '--- I' precedes it. With "
-      "--interactive the model reads each line of standard input and continues it, until a --stop string "
-      "(default: the end of a line) or -n symbols; it remembers what was read and written before. A "
+      "The seed of sample I of --samples is --seed + I - 1, and a line '--- I' precedes it. A "
       "repetition penalty divides the positive logits of symbols that were read or written before, and "
       "multiplies the negative ones (Keskar et al. 2019).");
-  app.alias("sample");
-  app.add_option("run", options->run, "the run folder")->type_name("RUN");
+  add_run(app, "run", options->run, "the run folder");
   CLI::Option* prompt =
       app.add_option("--prompt", options->prompt, "text to continue; it is printed first")->type_name("TEXT");
   add_text(app, "--prompt-file", options->prompt_file, "FILE",
            "a file with the text to continue; a newline at its end counts; -: standard input")
       ->excludes(prompt);
-  CLI::Option* samples = add_value(app, "--samples", options->samples, "N", integer(1, 1000000),
-                                   "number of texts, each continuing the prompt")
-                             ->capture_default_str();
+  add_value(app, "--samples", options->samples, "N", integer(1, 1000000),
+            "number of texts, each continuing the prompt")
+      ->capture_default_str();
   add_list(app, "--stop", options->stops, "STRING",
            "end a text before this string would be written; \\n is the end of a line; can be repeated")
       ->check(not_empty());
@@ -204,13 +172,8 @@ Command add_generate(CommandLine& line) {
   add_value(app, "--seed", options->seed, "N", integer(0),
             "of the sampling (default: drawn, and printed on stderr)");
   app.add_flag("--allow-unk", options->allow_unknown, "let <unk> be sampled");
-  app.add_flag("--interactive", options->interactive, "continue each line of standard input, alternately")
-      ->excludes(samples);
   add_device(app, *options);
-  return {&app, [options, &app] {
-            check_run_given(app, options->run);
-            return generate(*options);
-          }};
+  return {&app, [options] { return generate(*options); }};
 }
 
 }  // namespace rondo

@@ -26,7 +26,7 @@ namespace rondo {
 namespace {
 
 struct InfoOptions {
-  // Exactly one of these five is given.
+  // One of these five is given; of --keys, perhaps a recipe as well.
   std::string run;
   std::string recipe;
   bool operators = false;
@@ -74,11 +74,8 @@ Subject subject_of(const InfoOptions& options) {
   const std::int64_t size = !options.data.empty()         ? vocabulary_size_of(recipe, options.data)
                             : options.vocabulary_size > 0 ? options.vocabulary_size
                                                           : recipe.task->largest_vocabulary();
-  check_input(size > 0, "info --recipe {}: vocabulary size unknown; give {}", options.recipe,
-              models_language
-                  ? "--data DIR, or --vocab-size N: 10000 for words of the Penn Treebank, 33278 of "
-                    "WikiText-2, 256 for bytes"
-                  : "--vocab-size N: a training prints that of its text, such as 8000");
+  check_input(size > 0, "info --recipe {}: vocabulary size unknown; give --vocab-size N{}", options.recipe,
+              models_language ? ", or --data DIR" : "");
   const std::vector<std::int64_t> sizes = recipe.task->assumed_sizes(size);
   return {recipe, sizes, recipe.task->make_layout(sizes), "", {}};
 }
@@ -233,21 +230,6 @@ void print_keys(const InfoOptions& options) {
   print_json(Json{{"keys", list}});
 }
 
-/// InputError unless the options ask for one thing.
-void check_asked(const InfoOptions& options) {
-  const bool only_recipe = !options.recipe.empty() && !options.keys;
-  const int asked = !options.run.empty() + only_recipe + options.operators + options.keys + options.cells;
-  check_input(options.run.empty() || !options.keys,
-              "info: --keys lists the settings of recipes; those of a run: {}",
-              RunFolder{options.run}.config().string());
-  check_input(asked == 1, "info: give {}one of: a run, --recipe NAME, --operators, --keys, --cells",
-              asked > 1 ? "only " : "");
-  check_input(!options.markdown || options.cells, "info: --markdown is for --cells");
-  check_input(!options.recipe.empty() ||
-                  (options.settings.empty() && options.vocabulary_size == 0 && options.data.empty()),
-              "info: --set, --vocab-size and --data go with --recipe");
-}
-
 /// Prints on stdout. Returns 0.
 int info(const InfoOptions& options) {
   if (options.operators) {
@@ -257,6 +239,8 @@ int info(const InfoOptions& options) {
   } else if (options.cells) {
     print_cells(options);
   } else {
+    check_input(!options.run.empty() || !options.recipe.empty(),
+                "info: give one of: a run, --recipe NAME, --operators, --keys, --cells");
     const Subject subject = subject_of(options);
     if (options.json)
       print_json(model_json(subject));
@@ -269,39 +253,40 @@ int info(const InfoOptions& options) {
 }  // namespace
 
 Command add_info(CommandLine& line) {
-  struct Words {
-    InfoOptions options;
-    std::vector<std::string> sets;
-  };
-  const auto words = std::make_shared<Words>();
-  InfoOptions& options = words->options;
+  const auto options = std::make_shared<InfoOptions>();
   CLI::App& app = add_command(
       line, "info",
       "show layers, shapes, parameters and memory of a run or a recipe; or list operators, settings, cells",
       "lm info --recipe zaremba-small --vocab-size 10000");
-  app.add_option("run", options.run, "a run folder (default: none; then one of the options below)")
-      ->type_name("RUN");
-  add_text(app, "--recipe", options.recipe, "NAME|FILE", "a name from `lm recipes`, or a TOML file");
-  CLI::Option* size =
-      add_value(app, "--vocab-size", options.vocabulary_size, "N", integer(1, 2000000000),
-                "size of the vocabulary, with --recipe (default: the recipe's data.max_size)");
+  CLI::Option* run =
+      app.add_option("run", options->run, "a run folder (default: none; then one of the options below)")
+          ->type_name("RUN");
+  CLI::Option* recipe =
+      add_text(app, "--recipe", options->recipe, "NAME|FILE", "a name from `lm recipes`, or a TOML file")
+          ->excludes(run);
+  CLI::Option* size = add_value(app, "--vocab-size", options->vocabulary_size, "N", integer(1, 2000000000),
+                                "size of the vocabulary, with --recipe (default: the recipe's data.max_size)")
+                          ->needs(recipe);
   add_text(
-      app, "--data", options.data, "DIR|FILE",
+      app, "--data", options->data, "DIR|FILE",
       "with --recipe, in place of --vocab-size: a text, whose vocabulary is counted, as lm train reads it")
+      ->needs(recipe)
       ->excludes(size);
-  add_list(app, "--set", words->sets, "KEY=VALUE", "a setting that overrides the recipe's, can be repeated");
-  app.add_flag("--operators", options.operators, "list the pointwise operators");
-  app.add_flag("--keys", options.keys,
-               "list the settings of language models, with defaults; with --recipe, its settings, and the "
-               "defaults that it changes");
-  app.add_flag("--cells", options.cells, "list the recurrent cells and their settings");
-  app.add_flag("--markdown", options.markdown, "print --cells as a table for a page on GitHub");
-  app.add_flag("--json", options.json, "print one JSON object");
-  return {&app, [words] {
-            words->options.settings = parse_settings(words->sets);
-            check_asked(words->options);
-            return info(words->options);
-          }};
+  add_settings(app, options->settings, "a setting that overrides the recipe's, can be repeated")
+      ->needs(recipe);
+  CLI::Option* keys =
+      app.add_flag("--keys", options->keys,
+                   "list the settings of language models, with defaults; with --recipe, its settings, and "
+                   "the defaults that it changes")
+          ->excludes(run);
+  CLI::Option* operators = app.add_flag("--operators", options->operators, "list the pointwise operators");
+  CLI::Option* cells = app.add_flag("--cells", options->cells, "list the recurrent cells and their settings")
+                           ->excludes(operators);
+  for (CLI::Option* list : {operators, cells}) list->excludes(run)->excludes(recipe)->excludes(keys);
+  app.add_flag("--markdown", options->markdown, "print --cells as a table for a page on GitHub")
+      ->needs(cells);
+  app.add_flag("--json", options->json, "print one JSON object");
+  return {&app, [options] { return info(*options); }};
 }
 
 }  // namespace rondo

@@ -165,9 +165,6 @@ Json json_of(const NgramOptions& options, const Source& source) {
 
 /// The file that `--out` names. InputErrors of file_to_write().
 std::filesystem::path arpa_to_write(const NgramOptions& options, const Texts& texts) {
-  check_input(!options.out.ends_with(".gz") && !options.out.ends_with(".zst"),
-              "--out {}: the file is written as text; leave out the ending, and pack it afterwards",
-              options.out);
   std::vector<std::string> read{options.arpa, options.text};
   if (texts.corpus)
     for (const FileDigest& file : texts.corpus->files) read.push_back(file.path);
@@ -229,11 +226,8 @@ Command add_ngram(CommandLine& line) {
       line, "ngram", "estimate and measure an n-gram model: Kneser-Ney, or an ARPA file",
       "lm ngram --data ptb --order 5 --out ptb.arpa",
       "The estimate is modified Kneser-Ney, interpolated, of the training text (Chen & Goodman 1998), all "
-      "n-grams kept. Each line is read from its beginning (<s>): all its symbols are scored, its end too, "
-      "and "
-      "no context crosses it. A symbol that the training text lacks is read as <unk>; if the training text "
-      "has no <unk> itself, that gets the probability that is left for one unseen symbol. In ARPA files of "
-      "characters and bytes a space is <space>, and what else is not visible is escaped as in vocab.txt.");
+      "n-grams kept. Each line is read from its beginning: all its symbols are scored, its end too. A symbol "
+      "that the training text lacks is read as <unk>.");
   add_text(app, "--data", options->data, "DIR|FILE", data_text);
   CLI::Option* text =
       add_text(app, "--text", options->text, "FILE",

@@ -1,11 +1,9 @@
 // What the options of several commands have in common: see options.h.
 #include "lm/commands/options.h"
 
-#include <filesystem>
 #include <limits>
 
 #include "lm/program/cli.h"
-#include "lm/program/run.h"
 
 namespace rondo {
 
@@ -38,6 +36,17 @@ CLI::Option* add_list(CLI::App& to, const std::string& name, std::vector<std::st
   return to.add_option(name, into, what)->type_name(type)->expected(1)->take_all();
 }
 
+CLI::Option* add_settings(CLI::App& to, std::vector<Setting>& into, const std::string& what) {
+  const auto read = [&into](const std::vector<std::string>& texts) {
+    into.clear();
+    for (const std::string& text : texts) into.push_back(parse_setting(text));
+  };
+  return to.add_option_function<std::vector<std::string>>("--set", read, what)
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+}
+
 void add_steps(CLI::App& to, std::string& steps) {
   add_value(to, "--steps", steps, "N", integer(0),
             "end after this many updates of the weights, whatever --epochs says; 0: epochs end it");
@@ -56,7 +65,6 @@ void add_training(CLI::App& to, TrainingWords& words) {
 TrainOptions training_options(const TrainingWords& words, const std::string& section,
                               const CommandLine& line) {
   TrainOptions train = words.train;
-  train.settings = parse_settings(words.sets);
   const auto add = [&](const std::string& flag, const std::string& key, const std::string& value) {
     if (!value.empty()) train.settings.push_back({flag + " " + value, key, value});
   };
@@ -75,28 +83,6 @@ void add_sweep_plot(CLI::App& to, SweepPlotOptions& options) {
             fmt::format("mark figures within W of the recipe's own settings, or of the best; 0: none "
                         "(default: {} for perplexity, else none)",
                         default_band));
-}
-
-std::vector<Setting> parse_settings(const std::vector<std::string>& texts) {
-  std::vector<Setting> settings;
-  for (const std::string& text : texts) settings.push_back(parse_setting(text));
-  return settings;
-}
-
-void check_run_given(const CLI::App& command, const std::string& run, const std::string& example) {
-  check_input(!run.empty(), "{}: no run given; as in: {} {} {}", command.get_name(), this_program(),
-              command.get_name(), example);
-}
-void check_run_given(const CLI::App& command, const std::vector<std::string>& runs) {
-  check_run_given(command, runs.empty() ? "" : runs.front());
-}
-
-void check_run_comes_first(const CLI::App& command, const std::string& run, const std::string& file) {
-  const std::filesystem::path path = run;
-  const bool is_text = std::filesystem::is_regular_file(path) &&
-                       path.filename() != RunFolder().model().filename() && path.extension() != ".toml";
-  check_input(!is_text, "{}: no run at {}: it is a file, and the run comes first: {}", command.get_name(),
-              run, command_with({command.get_name(), file.empty() ? "RUN" : file, run}));
 }
 
 }  // namespace rondo

@@ -61,6 +61,9 @@ CLI::Option* add_text(CLI::App& to, const std::string& name, Into& into, const s
 CLI::Option* add_list(CLI::App& to, const std::string& name, std::vector<std::string>& into,
                       const std::string& type, const std::string& what);
 
+/// --set KEY=VALUE, which can be repeated.
+CLI::Option* add_settings(CLI::App& to, std::vector<Setting>& into, const std::string& what);
+
 /// One of the names of an enum, or only of those given, in any case.
 template <class Enum, class Into>
 CLI::Option* add_choice(CLI::App& to, const std::string& name, Into& into, const std::string& what,
@@ -83,6 +86,12 @@ void add_device(CLI::App& to, Options& options) {
             "they cost other programs little)");
 }
 
+/// The run folders that a command is for: one, or a list.
+template <class Into>
+CLI::Option* add_run(CLI::App& to, const std::string& name, Into& into, const std::string& what) {
+  return to.add_option(name, into, what)->type_name("RUN")->required();
+}
+
 inline const std::string data_text =
     "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, split into 90 % train, 5 % "
     "valid, 5 % test";
@@ -93,7 +102,6 @@ void add_steps(CLI::App& to, std::string& steps);
 /// recipe reads them.
 struct TrainingWords {
   TrainOptions train;
-  std::vector<std::string> sets;
   std::string epochs, steps, seed;
 };
 void add_training(CLI::App& to, TrainingWords& words);
@@ -104,15 +112,5 @@ TrainOptions training_options(const TrainingWords& words, const std::string& sec
 
 /// The options of diagrams of sweeps.
 void add_sweep_plot(CLI::App& to, SweepPlotOptions& options);
-
-std::vector<Setting> parse_settings(const std::vector<std::string>& texts);
-
-/// InputError, with an example of the words that follow the command, if no run is given.
-void check_run_given(const CLI::App& command, const std::string& run,
-                     const std::string& example = "runs/char-lstm-1");
-/// The same for a list of runs.
-void check_run_given(const CLI::App& command, const std::vector<std::string>& runs);
-/// InputError if a command that reads files beside a run got a file in place of the run.
-void check_run_comes_first(const CLI::App& command, const std::string& run, const std::string& file);
 
 }  // namespace rondo

@@ -121,7 +121,7 @@ Command add_plot(CommandLine& line) {
       "diagrams. A published figure is drawn where lm table shows it. Probes are those of train.probe_every. "
       "lm train writes such a page, plot.html in its run folder, after each epoch and with each saved "
       "state.");
-  app.add_option("runs", options->runs, "run folders, or folders of sweeps")->type_name("RUN");
+  add_run(app, "runs", options->runs, "run folders, or folders of sweeps");
   add_text(app, "--out", options->out, "FILE.html",
            "the page to write, in HTML (default: plot.html; of one run or sweep, in its folder)");
   add_choice<CurveAxis>(app, "--x", options->curves.x, "the x axis of curves: step, epoch or time")
@@ -135,10 +135,7 @@ Command add_plot(CommandLine& line) {
   add_text(app, "--csv", options->csv, "FOLDER",
            "a folder for the curves as numbers: training.csv, validation.csv");
   add_sweep_plot(app, options->drawn);
-  return {&app, [options, &app] {
-            check_run_given(app, options->runs);
-            return plot(*options);
-          }};
+  return {&app, [options] { return plot(*options); }};
 }
 
 }  // namespace rondo

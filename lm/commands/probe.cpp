@@ -89,11 +89,9 @@ Command add_probe(CommandLine& line) {
       "lm probe runs/mi-ptb-rnn-1 runs/mi-ptb-mi-rnn-1 --svg pictures",
       "The model reads sequences of the text, each from the initial state; C is the loss of the last step "
       "alone, of a reader that of the answer, of a recogniser that of the transcript. ln |dC/dh_t|: the mean "
-      "natural logarithm of the norm of its gradient with respect to the state after step t. |weight ..|: "
-      "the mean norm of the product of a weight with what it multiplies at step t, no bias. Of activations "
-      "and gates, s(.), the shares that are saturated. Steps of a reverse layer begin at the end. Several "
-      "runs share the pictures. During a training: train.probe_every.");
-  app.add_option("runs", options->runs, "run folders")->type_name("RUN");
+      "logarithm of the norm of its gradient by the state after step t. |weight ..|: the mean norm of a "
+      "weight's product at step t. Of activations and gates, s(.), the shares that are saturated.");
+  add_run(app, "runs", options->runs, "run folders");
   app.add_option("--split", options->split, "train, valid or test of the run's data")
       ->check(CLI::IsMember({"train", "valid", "test"}))
       ->type_name("NAME")
@@ -107,10 +105,7 @@ Command add_probe(CommandLine& line) {
   add_text(app, "--svg", options->svg, "FOLDER", "a folder for pictures");
   add_device(app, *options);
   app.add_flag("--json", options->json, "print one JSON object");
-  return {&app, [options, &app] {
-            check_run_given(app, options->runs);
-            return probe_runs(*options);
-          }};
+  return {&app, [options] { return probe_runs(*options); }};
 }
 
 }  // namespace rondo

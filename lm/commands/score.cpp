@@ -43,6 +43,8 @@ namespace rondo {
 
 // --- Interpolation ---
 
+namespace {
+
 /// Reads streams of symbols and says how probable they are.
 class InterpolatedModel {
  public:
@@ -52,59 +54,6 @@ class InterpolatedModel {
   /// state.
   virtual std::vector<double> read(const Chunk& chunk, const std::vector<std::int32_t>& continues) = 0;
 };
-
-/// A run and further models of its vocabulary. Their probabilities of each symbol are averaged by weights
-/// (linear interpolation), so that those of all symbols sum to 1 again.
-class Interpolation {
- public:
-  /// `others` are folders of runs or ARPA files. `weights` are divided by their sum; none: equal ones.
-  /// InputErrors of open_run() and read_arpa(), and for another vocabulary, another number of weights, and
-  /// weights that are all 0.
-  Interpolation(const std::string& run, const std::vector<std::string>& others, std::vector<double> weights,
-                Device device)
-      : Interpolation(open_run(run, device), others, std::move(weights), device) {}
-
-  const Vocabulary& vocabulary() const { return vocabulary_; }
-  /// Whether it is in all runs.
-  bool unknown_is_trained() const { return unknown_is_trained_; }
-
-  /// As InterpolatedModel::read().
-  std::vector<double> read(const Chunk& chunk, const std::vector<std::int32_t>& continues);
-
- private:
-  Interpolation(OpenRun first, const std::vector<std::string>& others, std::vector<double> weights,
-                Device device);
-  void add_run(OpenRun run);
-  void add_ngrams(const std::string& arpa);
-
-  std::string first_;  // the folder of the run
-  Vocabulary vocabulary_;
-  std::vector<std::unique_ptr<InterpolatedModel>> models_;
-  std::vector<double> weights_;  // their sum is 1
-  bool unknown_is_trained_ = true;
-};
-
-// --- Lists of n best translations ---
-
-class NbestLine {
- public:
-  /// InputError, beginning with `name`, for a line without these fields or with a feature `feature` already.
-  NbestLine(std::string line, const std::string& name, std::string_view feature);
-
-  /// Without the spaces around it; perhaps empty.
-  std::string hypothesis() const { return hypothesis_; }
-  /// The line with one more feature at the end of the third field. Everything else stays as it was, also a
-  /// sum of the features in a fourth field, as their weights are not known here.
-  std::string with(std::string_view feature, double value) const;
-
- private:
-  std::string line_, hypothesis_;
-  std::size_t features_end_;  // in the line
-};
-
-// --- Interpolation ---
-
-namespace {
 
 class ReadingRun : public InterpolatedModel {
  public:
@@ -170,138 +119,130 @@ class ReadingNgrams : public InterpolatedModel {
   std::vector<NgramModel::State> contexts_;  // of each stream, at the end of the last chunk
 };
 
-}  // namespace
-
-void Interpolation::add_run(OpenRun run) {
-  unknown_is_trained_ &= rondo::unknown_is_trained(run.config, run.vocabulary);
-  models_.push_back(std::make_unique<ReadingRun>(std::move(run.model)));
-}
-
-void Interpolation::add_ngrams(const std::string& arpa) {
-  Arpa it = read_arpa(arpa, vocabulary_.tokenization());
-  std::vector<std::int32_t> ids;
-  for (std::int32_t symbol = 0; symbol < vocabulary_.size(); ++symbol) {
-    const auto id = it.vocabulary.id(vocabulary_.symbol(symbol));
-    check_input(id.has_value(),
-                "--with {}: lacks '{}', a symbol of {}: only probabilities of the same symbols can be "
-                "averaged",
-                arpa, escape_symbol(vocabulary_.symbol(symbol)), first_);
-    ids.push_back(*id);
-  }
-  for (std::int32_t id = 0; id < it.vocabulary.size(); ++id) {
-    const std::string& symbol = it.vocabulary.symbol(id);
-    check_input(
-        symbol == unknown_symbol || vocabulary_.id(symbol),
-        "--with {}: has '{}', which {} lacks: only probabilities of the same symbols can be averaged; "
-        "an n-gram model of a text in which such symbols are {} has the same",
-        arpa, escape_symbol(symbol), first_, unknown_symbol);
-  }
-  models_.push_back(
-      std::make_unique<ReadingNgrams>(std::move(it.model), std::move(ids), vocabulary_.line_end_id()));
-}
-
-Interpolation::Interpolation(OpenRun first, const std::vector<std::string>& others,
-                             std::vector<double> weights, Device device)
-    : first_(first.folder.path.string()), vocabulary_(first.vocabulary), weights_(std::move(weights)) {
-  add_run(std::move(first));
-  for (const std::string& path : others) {
-    if (file_is_there(path) && !std::filesystem::is_directory(path)) {
-      add_ngrams(path);
-      continue;
+/// A run and further models of its vocabulary. Their probabilities of each symbol are averaged by weights
+/// (linear interpolation), so that those of all symbols sum to 1 again.
+class Interpolation {
+ public:
+  /// `others` are folders of runs or ARPA files. `weights` are divided by their sum; none: equal ones.
+  /// InputErrors of open_run() and read_arpa(), and for another vocabulary, another number of weights, and
+  /// weights that are all 0.
+  Interpolation(OpenRun first, const std::vector<std::string>& others, std::vector<double> weights,
+                Device device)
+      : first_(first.folder.path.string()), vocabulary_(first.vocabulary), weights_(std::move(weights)) {
+    add_run(std::move(first));
+    for (const std::string& path : others) {
+      if (file_is_there(path) && !std::filesystem::is_directory(path)) {
+        add_ngrams(path);
+        continue;
+      }
+      OpenRun other = open_run(path, device);
+      const Tokenization &of_first = vocabulary_.tokenization(), &of_other = other.vocabulary.tokenization();
+      const bool has_same_unit =
+          of_first.unit == of_other.unit && of_first.strip_lines == of_other.strip_lines;
+      check_input(
+          has_same_unit && vocabulary_.to_text() == other.vocabulary.to_text(),
+          "--with {}: its vocabulary is not that of {}: only probabilities of the same symbols can be "
+          "averaged{}",
+          path, first_, has_same_unit ? "; data.vocabulary_file trains a run with another's" : "");
+      add_run(std::move(other));
     }
-    OpenRun other = open_run(path, device);
-    const Tokenization &of_first = vocabulary_.tokenization(), &of_other = other.vocabulary.tokenization();
-    const bool has_same_unit = of_first.unit == of_other.unit && of_first.strip_lines == of_other.strip_lines;
-    check_input(has_same_unit && vocabulary_.to_text() == other.vocabulary.to_text(),
-                "--with {}: its vocabulary is not that of {}: only probabilities of the same symbols can be "
-                "averaged{}",
-                path, first_, has_same_unit ? "; data.vocabulary_file trains a run with another's" : "");
-    add_run(std::move(other));
+    check_input(weights_.empty() || weights_.size() == models_.size(),
+                "--weights: give one for RUN and one for each --with, here {}, not {}", models_.size(),
+                weights_.size());
+    if (weights_.empty()) weights_.assign(models_.size(), 1);
+    const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
+    check_input(sum > 0 && std::isfinite(sum), "--weights: at least one must be above 0");
+    for (double& weight : weights_) weight /= sum;
   }
-  check_input(weights_.empty() || weights_.size() == models_.size(),
-              "--weights: give one for RUN and one for each --with, here {}, not {}", models_.size(),
-              weights_.size());
-  if (weights_.empty()) weights_.assign(models_.size(), 1);
-  const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
-  check_input(sum > 0 && std::isfinite(sum), "--weights: at least one must be above 0");
-  for (double& weight : weights_) weight /= sum;
-}
 
-std::vector<double> Interpolation::read(const Chunk& chunk, const std::vector<std::int32_t>& continues) {
-  std::vector<std::vector<double>> of_each;
-  for (const auto& model : models_) of_each.push_back(model->read(chunk, continues));
-  if (models_.size() == 1) return of_each.front();
-  std::vector<double> mixed(of_each.front().size());
-  for (std::size_t i = 0; i < mixed.size(); ++i) {
-    double least = std::numeric_limits<double>::infinity(), sum = 0;
-    for (std::size_t m = 0; m < models_.size(); ++m)
-      if (weights_[m] > 0) least = std::min(least, of_each[m][i]);
-    for (std::size_t m = 0; m < models_.size(); ++m)
-      if (weights_[m] > 0 && std::isfinite(least)) sum += weights_[m] * std::exp(least - of_each[m][i]);
-    mixed[i] = std::isfinite(least) ? least - std::log(sum) : least;
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+  /// Whether it is in all runs.
+  bool unknown_is_trained() const { return unknown_is_trained_; }
+
+  /// As InterpolatedModel::read().
+  std::vector<double> read(const Chunk& chunk, const std::vector<std::int32_t>& continues) {
+    std::vector<std::vector<double>> of_each;
+    for (const auto& model : models_) of_each.push_back(model->read(chunk, continues));
+    if (models_.size() == 1) return of_each.front();
+    std::vector<double> mixed(of_each.front().size());
+    for (std::size_t i = 0; i < mixed.size(); ++i) {
+      double least = std::numeric_limits<double>::infinity(), sum = 0;
+      for (std::size_t m = 0; m < models_.size(); ++m)
+        if (weights_[m] > 0) least = std::min(least, of_each[m][i]);
+      for (std::size_t m = 0; m < models_.size(); ++m)
+        if (weights_[m] > 0 && std::isfinite(least)) sum += weights_[m] * std::exp(least - of_each[m][i]);
+      mixed[i] = std::isfinite(least) ? least - std::log(sum) : least;
+    }
+    return mixed;
   }
-  return mixed;
-}
+
+ private:
+  void add_run(OpenRun run) {
+    unknown_is_trained_ &= rondo::unknown_is_trained(run.config, run.vocabulary);
+    models_.push_back(std::make_unique<ReadingRun>(std::move(run.model)));
+  }
+
+  void add_ngrams(const std::string& arpa) {
+    Arpa it = read_arpa(arpa, vocabulary_.tokenization());
+    const auto check_same_symbols = [&](bool ok, const std::string& symbol) {
+      check_input(ok, "--with {}: only one of it and {} has '{}', and both must have the same symbols", arpa,
+                  first_, escape_symbol(symbol));
+    };
+    std::vector<std::int32_t> ids;
+    for (std::int32_t symbol = 0; symbol < vocabulary_.size(); ++symbol) {
+      const auto id = it.vocabulary.id(vocabulary_.symbol(symbol));
+      check_same_symbols(id.has_value(), vocabulary_.symbol(symbol));
+      ids.push_back(*id);
+    }
+    for (std::int32_t id = 0; id < it.vocabulary.size(); ++id) {
+      const std::string& symbol = it.vocabulary.symbol(id);
+      check_same_symbols(symbol == unknown_symbol || vocabulary_.id(symbol), symbol);
+    }
+    models_.push_back(
+        std::make_unique<ReadingNgrams>(std::move(it.model), std::move(ids), vocabulary_.line_end_id()));
+  }
+
+  std::string first_;  // the folder of the run
+  Vocabulary vocabulary_;
+  std::vector<std::unique_ptr<InterpolatedModel>> models_;
+  std::vector<double> weights_;  // their sum is 1
+  bool unknown_is_trained_ = true;
+};
 
 // --- Lists of n best translations ---
 
-namespace {
-
-constexpr std::string_view separator = "|||";
-
-/// The fields between separators that stand alone: "a|||b" is a word.
-std::vector<std::string_view> fields_of(std::string_view line) {
-  std::vector<std::string_view> fields;
-  std::size_t begin = 0;
-  for (std::size_t at = line.find(separator); at != std::string_view::npos;
-       at = line.find(separator, at + 1)) {
-    const std::size_t after = at + separator.size();
-    const bool alone = (at == 0 || is_space(line[at - 1])) && (after == line.size() || is_space(line[after]));
-    if (!alone) continue;
-    fields.push_back(line.substr(begin, at - begin));
-    begin = after;
+/// A line of a list of n best translations: "id ||| hypothesis ||| scores", as Moses writes it.
+class NbestLine {
+ public:
+  /// InputError, beginning with `name`, for a line without these fields.
+  NbestLine(std::string line, const std::string& name) : line_(std::move(line)) {
+    constexpr std::string_view separator = " |||";  // "a|||b" is a word
+    const std::size_t first = line_.find(separator), begin = first + separator.size(),
+                      second = first == std::string::npos ? first : line_.find(separator, begin);
+    check_input(second != std::string::npos,
+                "{}: not a line of an n-best list, `id ||| hypothesis ||| scores`", name);
+    hypothesis_ = stripped(std::string_view(line_).substr(begin, second - begin));
+    const std::size_t third = line_.find(separator, second + separator.size());
+    features_end_ = line_.find_last_not_of(' ', third == std::string::npos ? third : third - 1) + 1;
   }
-  fields.push_back(line.substr(begin));
-  return fields;
-}
 
-bool has_feature(std::string_view features, const std::string& label) {
-  for (std::size_t at = features.find(label); at != std::string_view::npos;
-       at = features.find(label, at + 1)) {
-    const std::size_t after = at + label.size();
-    const bool is_word =
-        (at == 0 || is_space(features[at - 1])) && (after == features.size() || is_space(features[after]));
-    if (is_word) return true;
+  /// Without the spaces around it; perhaps empty.
+  std::string hypothesis() const { return hypothesis_; }
+
+  /// The line with one more feature at the end of the third field. Everything else stays as it was, also a
+  /// sum of the features in a fourth field, as their weights are not known here.
+  std::string with(std::string_view feature, double value) const {
+    const std::string_view line = line_;
+    return fmt::format("{} {}= {:.6f}{}", line.substr(0, features_end_), feature, value,
+                       line.substr(features_end_));
   }
-  return false;
-}
 
-}  // namespace
-
-NbestLine::NbestLine(std::string line, const std::string& name, std::string_view feature)
-    : line_(std::move(line)) {
-  const std::vector<std::string_view> fields = fields_of(line_);
-  check_input(fields.size() >= 3,
-              "{}: not a line of an n-best list, `id ||| hypothesis ||| scores`: it has {} of these fields",
-              name, fields.size());
-  check_input(!stripped(fields[0]).empty(), "{}: no id before the first |||", name);
-  check_input(!has_feature(fields[2], fmt::format("{}=", feature)),
-              "{}: it has a feature {}= already: choose another name with --feature", name, feature);
-  hypothesis_ = stripped(fields[1]);
-  std::string_view features = fields[2];
-  while (!features.empty() && is_space(features.back())) features.remove_suffix(1);
-  features_end_ = static_cast<std::size_t>(features.data() + features.size() - line_.data());
-}
-
-std::string NbestLine::with(std::string_view feature, double value) const {
-  const std::string_view line = line_;
-  return fmt::format("{} {}= {:.6f}{}", line.substr(0, features_end_), feature, value,
-                     line.substr(features_end_));
-}
+ private:
+  std::string line_, hypothesis_;
+  std::size_t features_end_;  // in the line
+};
 
 // --- Score ---
-
-namespace {
 
 struct ScoreOptions : ComputeOptions {
   std::string run;
@@ -397,7 +338,7 @@ class Scorer {
  private:
   Item read(const std::string& line, const std::string& name, std::string id) {
     std::optional<NbestLine> nbest;
-    if (options_.nbest) nbest.emplace(line, name, options_.feature);
+    if (options_.nbest) nbest.emplace(line, name);
     Encoded encoded = encode_line(mixture_.vocabulary(), nbest ? nbest->hypothesis() : line, name);
     std::vector<std::int32_t>& ids = encoded.ids;
     if (context_) ids.insert(ids.begin(), *context_);
@@ -468,35 +409,23 @@ std::int64_t batch_of(const ScoreOptions& options) {
 /// Prints tab-separated rows on stdout. Returns 0.
 int score(const ScoreOptions& options) {
   const Device device = choose_device(options).device;
-  Interpolation mixture(options.run, options.with, options.weights, device);
+  Interpolation mixture(open_run(options.run, device), options.with, options.weights, device);
   Scorer scorer(options, mixture, batch_of(options));
-  const std::string advice = "split it, and give --stateful to read its parts as one";
   Totals all;
   const std::vector<std::string> files =
       options.files.empty() ? std::vector<std::string>{standard_input} : options.files;
-  const auto take = [&](InputLines& lines, const std::string& file) {
-    const Totals totals = scorer.score(lines, files.size() > 1 ? printable(file) : "");
+  for (const std::string& file : files) {
+    std::optional<InputLines> lines;
+    if (file == standard_input)
+      lines.emplace();
+    else
+      lines.emplace(std::filesystem::path(file));
+    const Totals totals = scorer.score(*lines, files.size() > 1 ? printable(file) : "");
     all.add(totals);
     if (options.totals) totals.print(printable(file));
-  };
-  for (const std::string& file : files) {
-    if (file == standard_input) {
-      InputLines lines(std::function<void()>(), advice);
-      take(lines, file);
-    } else {
-      InputLines lines(std::filesystem::path(file), advice);
-      take(lines, file);
-    }
   }
   if (options.totals && files.size() > 1) all.print("total");
-  const UnknownShare unknown{"the input", all.unknowns, all.symbols};
-  const std::string warning = warning_of_unknowns(unknown, mixture.unknown_is_trained());
-  if (options.nbest && all.unknowns > 0 && warning.empty())
-    fmt::print(stderr,
-               "lm: {}: each costs only as much as {}, so that a hypothesis with a rare or misspelt word may "
-               "come first\n",
-               share_text(unknown), unknown_symbol);
-  print_warning(warning);
+  print_warning(warning_of_unknowns({"the input", all.unknowns, all.symbols}, mixture.unknown_is_trained()));
   return 0;
 }
 
@@ -507,17 +436,14 @@ Command add_score(CommandLine& line) {
   CLI::App& app = add_command(
       line, "score", "print the probability of each line of files, or of standard input",
       "lm score runs/char-lstm-1 hypotheses.txt --ids --per-length",
-      "One row per line, separated by tabs: natural-log probability, symbols, how many of them are unknown; "
-      "with --ids first the number of the line, of several files FILE:NUMBER; with --per-length at the end "
-      "the log probability divided by the symbols. With --totals one row per file, and if there are several, "
-      "one for all: name, log probability, symbols, unknown ones, lines, perplexity.\n\n"
-      "--nbest reads lines `id ||| hypothesis ||| scores`, of the format of Moses, which tools for rescoring "
-      "read, and prints them in their order with one more feature in the third field: the hypothesis's "
-      "natural-log probability.\n\n"
+      "One row per line, separated by tabs: natural-log probability, symbols, how many of them are unknown. "
+      "With --totals one row per file, and if there are several, one for all: name, log probability, "
+      "symbols, unknown ones, lines, perplexity. --nbest reads lines `id ||| hypothesis ||| scores`, of the "
+      "format of Moses, and prints them with one more feature in the third field.\n\n"
       "A line starts from the initial state, after the end of a line: all its symbols are scored, its own "
       "end too. " +
           fmt::format("A line has at most {} bytes.", longest_input_line));
-  app.add_option("run", options->run, "the run folder")->type_name("RUN");
+  add_run(app, "run", options->run, "the run folder");
   app.add_option("files", options->files, "text files; -: standard input (default: -)")->type_name("FILE");
   add_text(
       app, "--with", options->with, "RUN",
@@ -549,16 +475,7 @@ Command add_score(CommandLine& line) {
                            ->excludes(totals)
                            ->excludes(per_symbol)
                            ->excludes(stateful);
-  const CLI::Validator name_of_feature(
-      [](std::string& name) -> std::string {
-        const bool good = !name.empty() && std::none_of(name.begin(), name.end(), [](char c) {
-          return is_space(c) || c == '=' || c == '|';
-        });
-        return good ? "" : fmt::format("'{}': expected a name without spaces, = and |", name);
-      },
-      "");
-  add_value(app, "--feature", options->feature, "NAME", name_of_feature,
-            "with --nbest: the name of the feature")
+  add_text(app, "--feature", options->feature, "NAME", "with --nbest: the name of the feature")
       ->capture_default_str()
       ->needs(nbest);
   add_value(app, "--batch", options->batch, "N", integer(1, 4096),
@@ -568,16 +485,7 @@ Command add_score(CommandLine& line) {
                         default_score_batch))
       ->excludes(stateful);
   add_device(app, *options);
-  return {&app, [options, &app] {
-            check_run_given(app, options->run);
-            check_run_comes_first(app, options->run, options->files.empty() ? "" : options->files.front());
-            for (const std::string& file : options->files)
-              check_input(!file_is_there(RunFolder{file}.config()),
-                          "score: {} is a run, and one comes first; to interpolate it with others, give each "
-                          "a --with: --with {}",
-                          file, file);
-            return score(*options);
-          }};
+  return {&app, [options] { return score(*options); }};
 }
 
 }  // namespace rondo

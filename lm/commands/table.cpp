@@ -23,7 +23,7 @@ Command add_table(CommandLine& line) {
       "SHA-256 of its files' digests. A published figure is shown beside the same kind of model on the same "
       "text, read in the same way. Training time is that of the updates, without evaluations. A dash: no "
       "such figure.");
-  app.add_option("runs", words->runs, "run folders, and folders of sweeps")->type_name("RUN");
+  app.add_option("runs", words->runs, "run folders, and folders of sweeps")->type_name("RUN")->required();
   add_list(app, "--group-by", options->group_by, "KEY",
            "a setting, can be repeated: runs on one text with the same value share a row, finished and "
            "unfinished ones apart, with mean, standard deviation and number, whatever other settings differ")
@@ -46,8 +46,7 @@ Command add_table(CommandLine& line) {
   CLI::Option* plot = add_text(app, "--plot", words->plot, "FILE.svg", "draw a sweep");
   add_sweep_plot(app, words->drawn);
   for (const char* name : {"--over", "--band"}) app.get_option(name)->needs(plot);
-  return {&app, [words, &app] {
-            check_run_given(app, words->runs);
+  return {&app, [words] {
             const auto [runs, status] = read_runs(words->runs);
             if (runs.empty()) return status;
             if (!words->plot.empty()) write_sweep_plot("--plot", words->plot, runs, words->drawn);

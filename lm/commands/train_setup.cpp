@@ -13,7 +13,6 @@
 #include "lm/report/evaluation_report.h"
 #include "lm/training/checkpoint.h"
 #include "tensor/gemm.h"
-#include "tensor/threads.h"
 
 namespace rondo {
 
@@ -23,19 +22,15 @@ namespace {
 
 /// InputError unless a training that begins with a run's weights and vocabulary may change this key.
 void check_may_change(const Setting& setting, Recipe& recipe) {
-  const Keys keys = keys_of(recipe);
   const std::string& key = setting.key;
-  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == key; });
   Tokenization tokenization;
   VocabularyLimits limits;
   const Keys of_symbols = section("data", joined({keys_of(tokenization), keys_of(limits)}));
   check_input(
       std::none_of(of_symbols.begin(), of_symbols.end(), [&](const Key& it) { return it.name == key; }) &&
-          !key.starts_with("recipe.") && !key.starts_with("data.vocabulary"),
+          !key.starts_with("data.vocabulary"),
       "{}: cannot change with --init-from; the vocabulary is that of its run", setting.where);
-  check_input(!key.starts_with("model.") || (found != keys.end() && found->training_only),
-              "{}: cannot change with --init-from; the model is that of its run, but for its dropout",
-              setting.where);
+  check_keeps_model(setting, keys_of(recipe), "with --init-from");
 }
 
 }  // namespace
@@ -82,18 +77,12 @@ std::string computed_with(const Provenance& it) {
 
 /// Where a resumed training continues.
 std::string place_text(const Trainer& trainer) {
-  const bool by_steps = trainer.steps() > 0;
-  if (!trainer.done())
-    return fmt::format("resumed at step {}{}, epoch {}{}", trainer.step_count(),
-                       by_steps ? fmt::format(" of {}", trainer.steps()) : "", trainer.epoch(),
-                       by_steps ? "" : fmt::format(" of {}", trainer.epochs()));
-  if (!by_steps && trainer.epoch() > trainer.epochs() && trainer.objective().epoch_fraction() > 0)
-    return fmt::format("stopped at step {}, beyond epoch {}; --epochs N trains on", trainer.step_count(),
-                       trainer.epochs());
-  if (!trainer.ended_by().empty()) return fmt::format("finished already, at step {}", trainer.step_count());
-  return by_steps
-             ? fmt::format("finished already: {0} of {0} steps; --steps N trains on", trainer.steps())
-             : fmt::format("finished already: {0} of {0} epochs; --epochs N trains on", trainer.epochs());
+  const std::string place =
+      trainer.steps() > 0
+          ? fmt::format("step {} of {}", trainer.step_count(), trainer.steps())
+          : fmt::format("step {}, epoch {} of {}", trainer.step_count(), trainer.epoch(), trainer.epochs());
+  return trainer.done() ? fmt::format("finished already, at {}; --epochs N or --steps N train on", place)
+                        : "resumed at " + place;
 }
 
 }  // namespace
@@ -147,13 +136,10 @@ bool Setup::place_data(const std::string& given, bool here_by_default) {
 void Setup::check_same_data(const std::vector<std::string>& sha256_lines) const {
   if (!knows_text() || is_same_data(config.made_by.sha256, sha256_lines)) return;
   const std::string& data = config.made_by.data;
-  throw InputError(fmt::format(
-      "{}; to train its model on another text: {} train --init-from RUN --data NEW",
-      names_data_
-          ? not_the_text(data)
-          : fmt::format("{}: the text has changed since this run was made; continuing would mix two texts",
-                        name_of_text(data)),
-      this_program()));
+  check_input(!names_data_, "{}", not_the_text(data));
+  throw InputError(
+      fmt::format("{}: the text has changed since this run was made; continuing would mix two texts",
+                  name_of_text(data)));
 }
 
 namespace {
@@ -230,24 +216,20 @@ void read_data(const TrainOptions& options, Setup& setup) {
 }
 
 void check_known_files(const Setup& setup, const Module& layout) {
-  const auto left = [&](const std::filesystem::path& file) { return setup.resumes && file_is_there(file); };
   const RunFolder& run = setup.run;
-  if (left(run.state())) check_state_layout(run.state(), layout);
-  if (left(run.model())) check_model(run.model(), layout);
-  if (setup.has_base() && !left(run.state()) && !left(run.model()))
+  if (setup.has_left(run.state())) check_state_layout(run.state(), layout);
+  if (setup.has_left(run.model())) check_model(run.model(), layout);
+  if (setup.has_base() && !setup.has_left(run.state()) && !setup.has_left(run.model()))
     check_model_layout(setup.base().model(), layout);
 }
 
 int64_t load_begin(TaskTraining& training, const Setup& setup) {
   const RunFolder& run = setup.run;
-  const auto left = [&](const std::filesystem::path& file) {  // by the resumed run
-    return setup.resumes && file_is_there(file);
-  };
   Trainer& trainer = *training.trainer;
   int64_t log_position = 0;
-  if (left(run.state())) {
+  if (setup.has_left(run.state())) {
     log_position = trainer.load(run.state());
-    check_input(!trainer.has_best() || left(run.model()),
+    check_input(!trainer.has_best() || setup.has_left(run.model()),
                 "{}: missing, though this run has a best model: restore it, or start a new run with another "
                 "--out",
                 run.model().string());
@@ -257,14 +239,14 @@ int64_t load_begin(TaskTraining& training, const Setup& setup) {
     // with a base has the base's.
     std::error_code ignored;
     const auto logged = std::filesystem::file_size(run.log(), ignored);
-    const bool has_begun =
-        (left(run.log()) && !ignored && logged > 0) || (left(run.model()) && !setup.has_base());
+    const bool has_begun = (setup.has_left(run.log()) && !ignored && logged > 0) ||
+                           (setup.has_left(run.model()) && !setup.has_base());
     check_input(!has_begun,
                 "{}: missing, so this run cannot be resumed: restore it, or start a new run with another "
                 "--out",
                 run.state().string());
     if (setup.has_base())
-      load_model(left(run.model()) ? run.model() : setup.base().model(), *training.model);
+      load_model(setup.has_left(run.model()) ? run.model() : setup.base().model(), *training.model);
     else
       training.notes = training.task.set_initial_values(*training.model);
   }
@@ -327,10 +309,6 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
                             training.model->parameter_count(), task.size_text(), where,
                             name_of(compute.precision),
                             on_gpu ? "" : " by " + kernels_text(compute.precision), setup.run.path.string()));
-  if (compute.device == Device::cpu && compute.threads > processors())
-    terminal.line(fmt::format("{} on {}: more threads than processors gain nothing",
-                              counted_text(compute.threads, "threads"),
-                              counted_text(processors(), "processors")));
   if (setup.resumes) terminal.line(place_text(*training.trainer));
   const std::string then = computed_with(before), now = computed_with(made_by);
   if (setup.resumes && then != now)

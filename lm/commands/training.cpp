@@ -91,24 +91,21 @@ std::string warning_of_scores(const Recipe& recipe, const Scores& scores, const 
                                         command_with({"eval", run.path.string(), "--split", "valid"})));
 }
 
-/// Reports an evaluation on the validation text, and what is wrong if it is worse than knowing nothing.
-void report_validation(const TaskTraining& training, Reports& reports, const Setup& setup,
-                       const Scores& scores, bool best) {
-  reports.observers.validated(*training.trainer, scores, best);
-  const std::string warning = warning_of_scores(setup.config.recipe, scores, setup.run);
-  if (!warning.empty()) warn(reports.terminal, warning);
-}
-
-/// Evaluates the weights, or their average once averaging has started, and saves them if they are the best so
-/// far. If a signal ends it, the training is unchanged.
-void evaluate_and_save_best(const TaskTraining& training, Reports& reports, const Setup& setup) {
+/// Evaluates the weights, or their average once averaging has started, reports it, and saves them if they are
+/// the best so far. If a signal ends it, the training is unchanged. At the end of its time (`is_last`), after
+/// the state is saved, the trainer is not told: a resumed run makes the same updates as if it had not been
+/// stopped, and its evaluations compare with the best of the saved state.
+void evaluate_and_save_best(const TaskTraining& training, Reports& reports, const Setup& setup,
+                            bool is_last = false) {
   Trainer& trainer = *training.trainer;
   const bool averaged = trainer.averages();
   const auto evaluated = trainer.evaluated_weights();
   const Scores scores = evaluate_valid(training, reports);
-  const bool best = trainer.validated(scores);
+  const bool best = is_last ? trainer.would_be_best(scores) : trainer.validated(scores);
   if (best) save_model(setup.run.model(), *training.model);
-  report_validation(training, reports, setup, scores, best);
+  reports.observers.validated(trainer, scores, best);
+  const std::string warning = warning_of_scores(setup.config.recipe, scores, setup.run);
+  if (!warning.empty()) warn(reports.terminal, warning);
   if (trainer.averages() && !averaged)
     reports.terminal.line(
         "validation no longer falls: from now on the average of the weights is evaluated and kept");
@@ -122,19 +119,6 @@ bool save_unevaluated(const TaskTraining& training, const RunFolder& run) {
   const auto evaluated = trainer.evaluated_weights();
   save_model(run.model(), *training.model);
   return true;
-}
-
-/// At the end of its time, after the state is saved: evaluates the weights as they are and keeps them if they
-/// are the best. A resumed run makes the same updates as if it had not been stopped; its evaluations then
-/// compare with the best of the saved state, not with this one.
-void evaluate_at_time_limit(const TaskTraining& training, Reports& reports, const Setup& setup) {
-  Trainer& trainer = *training.trainer;
-  if (trainer.is_validated() || trainer.step_count() == 0) return;
-  const auto evaluated = trainer.evaluated_weights();
-  const Scores scores = evaluate_valid(training, reports);
-  const bool best = trainer.would_be_best(scores);
-  if (best) save_model(setup.run.model(), *training.model);
-  report_validation(training, reports, setup, scores, best);
 }
 
 /// Evaluates the trained model that a training begins with: the result must be better.
@@ -244,7 +228,8 @@ bool run_training(const TaskTraining& training, Reports& reports, const Setup& s
       return true;
     }
     save();
-    evaluate_at_time_limit(training, reports, setup);
+    if (!trainer.is_validated() && trainer.step_count() > 0)
+      evaluate_and_save_best(training, reports, setup, true);
     return false;
   } catch (const Stopped&) {
     save();
@@ -343,20 +328,6 @@ Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
                            advice_after_divergence(finetunes ? "finetune" : "train")));
 }
 
-/// A warning if the settings choose another optimizer than the recipe's, and leave its learning rate.
-std::string warning_of_rate(const TrainOptions& options, const Recipe& recipe) {
-  const bool sets_rate = std::any_of(options.settings.begin(), options.settings.end(),
-                                     [](const Setting& it) { return it.key == "train.learning_rate"; });
-  if (options.resume || options.recipe.empty() || sets_rate) return "";
-  const OptimizerOptions before = load_recipe(options.recipe).trainer.optimizer,
-                         now = recipe.trainer.optimizer;
-  if (before.kind == now.kind || now.learning_rate.value_or(0) == 0) return "";
-  return fmt::format(
-      "{} has the learning rate of the recipe, {}, which is for {}: set train.learning_rate, as to 0 for its "
-      "own, {}",
-      name_of(now.kind), *now.learning_rate, name_of(before.kind), traits_of(now.kind).learning_rate);
-}
-
 /// Prints the report at the end: baselines, a sample, how to use the model. It is not stored.
 void conclude(const TaskTraining& training, const Scores& valid, const Recipe& recipe, Terminal& terminal,
               const RunFolder& run) {
@@ -385,17 +356,11 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prep
   Trainer& trainer = *training.trainer;
   write_setup(options, setup, compute);
   const RunFolder& run = setup.run;
-  const auto command_to_resume = [&](const std::vector<std::string>& words) {
-    return (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") + resume_command(run.path, words);
-  };
-  const std::string to_resume = command_to_resume(words_to_resume(options));
-  const int64_t first_step = trainer.step_count();
+  const std::string to_resume = (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") +
+                                resume_command(run.path, words_to_resume(options));
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
   if (begins_trained) save_model(run.model(), *training.model);
   Terminal terminal(recipe, options.quiet);
-  const double share = trainer.objective().epoch_fraction();
-  const bool is_within = recipe.run.eval_every == 0 && share > 0 && share < 1;  // what an evaluation sums up
-  if (!trainer.is_validated() || is_within) terminal.resumed_at(trainer.step_count());
   TrainingLog log(recipe, run, log_position, trainer.step_count(), device);
   const int64_t log_begin = log.sync();
   trainer.save(run.state(), log_begin);  // before anything is logged: a killed run can be resumed
@@ -404,7 +369,6 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prep
         fmt::format("{}: lacks lines that were there when the state was saved; it continues without them",
                     run.log().string()));
   say_beginning(setup, before, compute, training, terminal);
-  if (const std::string warning = warning_of_rate(options, recipe); !warning.empty()) warn(terminal, warning);
   TrainingPage page(run);
   page.update();
   bool is_at_end = true;        // not only that of its time
@@ -447,19 +411,10 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prep
     fmt::print("{}\n", run.path.string());
     return 0;
   }
-  const RunFolder base = setup.base();
-  if (setup.has_base() && file_is_there(base.model()) && file_is_there(run.model()) &&
-      sha256_hex(InputFile(base.model())) == sha256_hex(InputFile(run.model())))
-    terminal.line(fmt::format("no evaluation was better than that of {}: the run has its weights, unchanged",
-                              base.path.string()));
   if (valid) conclude(training, *valid, recipe, terminal, run);
   if (!is_at_end)
     terminal.line(fmt::format("ended by --max-minutes {}, at step {}, in epoch {}; to go on: {}",
                               *options.max_minutes, trainer.step_count(), trainer.epoch(), to_resume));
-  else if (trainer.steps() > 0 && trainer.step_count() == trainer.steps() && first_step < trainer.steps())
-    terminal.line(fmt::format("ended after {} (train.steps), in epoch {}; to go on: {}",
-                              counted_text(trainer.steps(), "steps"), trainer.epoch(),
-                              command_to_resume({"--steps", fmt::format("{}", 2 * trainer.steps())})));
   return 0;
 }
 

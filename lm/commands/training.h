@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/files.h"
+#include "data/input_file.h"
 #include "lm/program/compute.h"
 #include "lm/program/run.h"
 #include "lm/program/settings.h"
@@ -68,6 +69,8 @@ struct Setup {
   RunFolder known_run() const { return resumes ? run : base(); }
 
   Task& task() const { return *config.recipe.task; }
+  /// Whether the resumed run has left this file.
+  bool has_left(const std::filesystem::path& file) const { return resumes && file_is_there(file); }
 
   /// Records where the data is: at `given`, else where the resumed or finetuned run has recorded it, or in
   /// the current folder if `here_by_default`. Returns whether the user has named it for this training.

@@ -10,7 +10,6 @@
 #include "lm/commands/options.h"
 #include "lm/decoding/beam_search.h"
 #include "lm/decoding/speech_decoder.h"
-#include "lm/program/cli.h"
 #include "lm/program/compute.h"
 #include "lm/program/terminal.h"
 #include "lm/tasks/speech.h"
@@ -23,7 +22,6 @@ struct TranscribeOptions : ComputeOptions {
   std::vector<std::string> files;
   std::optional<std::int64_t> beam;  // of these none: the run's
   std::optional<std::string> ngram;  // an ARPA file; an empty name: no n-gram model
-  std::optional<NgramUnit> ngram_unit;
   std::optional<double> ngram_weight, insertion_bonus;
   bool json = false;
 };
@@ -35,31 +33,15 @@ SpeechDecodingOptions decoding_of(const TranscribeOptions& options, SpeechDecodi
   decoding.ngram = options.ngram.value_or(decoding.ngram);
   if (!decoding.ngram.empty() && decoding.beam == 1) decoding.beam = beam_with_ngram;
   decoding.beam = options.beam.value_or(decoding.beam);
-  decoding.ngram_unit = options.ngram_unit.value_or(decoding.ngram_unit);
   decoding.ngram_weight = options.ngram_weight.value_or(decoding.ngram_weight);
   decoding.insertion_bonus = options.insertion_bonus.value_or(decoding.insertion_bonus);
-  const bool weighs = options.ngram_unit || options.ngram_weight || options.insertion_bonus;
-  check_input(
-      !weighs || !decoding.ngram.empty(),
-      "--ngram-unit, --ngram-weight and --insertion-bonus are for an n-gram model: give --ngram FILE");
+  const bool weighs = options.ngram_weight || options.insertion_bonus;
+  check_input(!weighs || !decoding.ngram.empty(),
+              "--ngram-weight and --insertion-bonus are for an n-gram model: give --ngram FILE");
   check_input(decoding.beam > 1 || decoding.ngram.empty(),
               "--beam 1: the n-gram model {} takes part in a search: give --beam 2 or more, or no model: {}",
               printable(decoding.ngram), options.ngram ? "leave --ngram out" : "--ngram ''");
   return decoding;
-}
-
-/// Mean and variance of the given recordings are those of the speaker, if the run asks for them.
-void note_if_little(const std::vector<Frames>& recordings, const FrameOptions& options) {
-  constexpr double enough = 5;  // seconds: a handful of words
-  std::int64_t frames = 0;
-  for (const Frames& it : recordings) frames += it.size();
-  const double seconds = static_cast<double>(frames) * options.filterbank.step / 1000;
-  if (options.normalized_by == NormalizedBy::speaker && seconds < enough)
-    fmt::print(
-        stderr,
-        "lm: mean and variance of only {:.1f} s of speech normalize the frames, so words may be wrong: "
-        "give more recordings of this speaker in the same call\n",
-        seconds);
 }
 
 /// One line for each file, in their order. Returns 0. InputErrors of open_task() and read_frames(),
@@ -73,7 +55,6 @@ int transcribe(const TranscribeOptions& options) {
   warn_of_changed_files(run);
   const SpeechDecoder decode(task.settings.decoding, task.vocabulary());
   const std::vector<Frames> recordings = read_frames(options.files, frames, task.statistics());
-  note_if_little(recordings, frames);
   const Recognised recognised = recognise(dynamic_cast<CtcModel&>(*run.model), recordings, frames);
   auto list = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < recordings.size(); ++i) {
@@ -99,15 +80,13 @@ Command add_transcribe(CommandLine& line) {
       "lm transcribe runs/speech-digits-1 one.wav two.wav",
       "One line per recording, which is a WAV file with one channel, of the run's data.sample_rate. Where "
       "the run normalizes frames by speaker, all recordings are taken as those of one speaker.");
-  app.add_option("run", options->run, "the run folder")->type_name("RUN");
-  app.add_option("files", options->files, "recordings")->type_name("FILE.wav");
+  add_run(app, "run", options->run, "the run folder");
+  app.add_option("files", options->files, "recordings")->type_name("FILE.wav")->required();
   add_value(app, "--beam", options->beam, "N", integer(1, largest_beam),
             "prefixes of a search; 1: greedy (default: the run's)");
   app.add_option("--ngram", options->ngram,
                  "an n-gram model that takes part in the search; '': none (default: the run's)")
       ->type_name("FILE.arpa");
-  add_choice<NgramUnit>(app, "--ngram-unit", options->ngram_unit,
-                        "what its symbols are: words or characters (default: the run's)");
   add_value(app, "--ngram-weight", options->ngram_weight, "X", not_negative(),
             "weight of its log probability (default: the run's)");
   app.add_option("--insertion-bonus", options->insertion_bonus,
@@ -115,12 +94,7 @@ Command add_transcribe(CommandLine& line) {
       ->type_name("X");
   app.add_flag("--json", options->json, "print one JSON object");
   add_device(app, *options);
-  return {&app, [options, &app] {
-            check_run_given(app, options->run, "runs/speech-digits-1 FILE.wav");
-            check_input(!options->files.empty(), "transcribe: no recording given; as in: {}",
-                        command_with({"transcribe", options->run, "FILE.wav"}));
-            return transcribe(*options);
-          }};
+  return {&app, [options] { return transcribe(*options); }};
 }
 
 }  // namespace rondo

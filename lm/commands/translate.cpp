@@ -232,10 +232,9 @@ Command add_translate(CommandLine& line) {
   CLI::App& app = add_command(
       line, "translate", "translate the sentences of standard input, one per line",
       "lm translate runs/attention-multi30k-1 < sentences.de",
-      "Sentences are written as in the run's training text: if its words are separated by spaces, so are "
-      "these. Ctrl-C stops the translation; what was printed before is whole lines, and --attention is "
-      "written for them.");
-  app.add_option("run", options->run, "the run folder")->type_name("RUN");
+      "Sentences are written as in the run's training text. Ctrl-C stops the translation; what was printed "
+      "before is whole lines.");
+  add_run(app, "run", options->run, "the run folder");
   app.add_option("--task", options->task, "a task of a multi-task run (default: its first)")
       ->type_name("NAME");
   add_value(app, "--beam", options->beam, "N", integer(1, largest_beam),
@@ -258,10 +257,7 @@ Command add_translate(CommandLine& line) {
       app, "--attention", options->attention, "FILE.svg|FILE.jsonl",
       "write what each symbol attended to: a picture if the name ends in .svg, else a JSON object a line");
   add_device(app, *options);
-  return {&app, [options, &app] {
-            check_run_given(app, options->run, "runs/attention-multi30k-1 < sentences.de");
-            return translate(*options);
-          }};
+  return {&app, [options] { return translate(*options); }};
 }
 
 }  // namespace rondo

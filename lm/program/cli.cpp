@@ -14,11 +14,9 @@
 #include <filesystem>
 #include <limits>
 #include <new>
-#include <span>
 #include <string_view>
 #include <system_error>
 
-#include "data/input_file.h"
 #include "data/text.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
@@ -57,8 +55,8 @@ std::string nearest(std::string_view name, const std::vector<std::string>& known
   for (const std::string& candidate : known) {
     // Of names in sections, the last parts are compared: the section alone makes no two names near.
     const bool has_section = candidate.find('.') != std::string::npos;
-    const std::string_view typed = has_section ? last_part(name) : without_dashes(name);
-    const std::string_view other = has_section ? last_part(candidate) : without_dashes(candidate);
+    const std::string_view typed = without_dashes(has_section ? last_part(name) : name);
+    const std::string_view other = without_dashes(has_section ? last_part(candidate) : candidate);
     constexpr std::size_t least_beginning = 3;  // letters: "temp" begins "temperature"
     const bool begins_it = typed.size() >= least_beginning && other.starts_with(typed);
     const std::size_t longer = std::max(typed.size(), other.size());
@@ -74,14 +72,82 @@ std::string nearest(std::string_view name, const std::vector<std::string>& known
   return best;
 }
 
-std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
-  return did_you_mean(name, known, fmt::format("; known: {}", fmt::join(known, ", ")));
+namespace {
+
+/// What other programs call a setting, an option, a command or a value of this one.
+struct OtherName {
+  std::string_view other, here;
+};
+constexpr OtherName other_names[] = {
+    {"lr", "train.learning_rate"},
+    {"lr", "dynamic.learning_rate"},
+    {"batch_size", "train.batch"},
+    {"bptt", "train.length"},
+    {"seq_len", "train.length"},
+    {"optim", "train.optimizer"},
+    {"wdecay", "train.weight_decay"},
+    {"clip_norm", "train.clip"},
+    {"emsize", "model.embedding"},
+    {"embedding_size", "model.embedding"},
+    {"nhid", "model.hidden"},
+    {"hidden_size", "model.hidden"},
+    {"nlayers", "model.layers"},
+    {"num_layers", "model.layers"},
+    {"tie_weights", "model.tied"},
+    {"log_interval", "train.log_every"},
+    {"patience", "train.early_stopping"},
+    {"lr_scheduler", "train.schedule"},
+    {"gpu", "--device cuda"},
+    {"cuda", "--device cuda"},
+    {"fp16", "--precision bf16"},
+    {"save", "--out"},
+    {"output", "--out"},
+    {"model", "--recipe"},
+    {"max_epochs", "--epochs"},
+    {"max_steps", "--steps"},
+    {"beam_size", "--beam"},
+    {"batch_size", "--streams"},
+    {"max_tokens", "-n"},
+    {"ppl", "--totals"},
+    {"evaluate", "eval"},
+    {"test", "eval"},
+    {"perplexity", "eval"},
+    {"resume", "train --out RUN --resume"},
+    {"sample", "generate"},
+    {"convert", "export"},
+    {"list", "table"},
+    {"version", "--version"},
+    {"ppl", "perplexity"},
+    {"chars", "characters"},
+};
+
+/// The name here for another program's, such as "--batch-size" or "train.lr", if it is known; else empty.
+std::string name_here(std::string_view name, const std::vector<std::string>& known) {
+  std::string word(name.substr(name.find_last_of('.') + 1));
+  const std::string_view section = name.substr(0, name.size() - word.size());
+  word.erase(0, word.find_first_not_of('-'));
+  std::replace(word.begin(), word.end(), '-', '_');
+  for (const auto& [other, here] : other_names) {
+    const std::string_view first = here.substr(0, here.find(' '));
+    if (other == word && here.starts_with(section) &&
+        std::find(known.begin(), known.end(), first) != known.end())
+      return std::string(here);
+  }
+  return "";
 }
+
+}  // namespace
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known,
                          const std::string& otherwise) {
+  if (const std::string here = name_here(name, known); !here.empty())
+    return fmt::format("; here it is '{}'", here);
   const std::string near = nearest(name, known);
   return near.empty() ? otherwise : fmt::format("; did you mean '{}'?", near);
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
+  return did_you_mean(name, known, fmt::format("; known: {}", fmt::join(known, ", ")));
 }
 
 // --- Commands for a shell ---
@@ -113,96 +179,6 @@ std::string resume_command(const std::filesystem::path& folder, const std::vecto
   std::vector<std::string> words{"train", "--out", folder.string(), "--resume"};
   words.insert(words.end(), more.begin(), more.end());
   return command_with(words);
-}
-
-// --- Names of other programs ---
-
-namespace {
-
-struct OtherName {
-  std::string_view other, here;
-};
-constexpr OtherName other_settings[] = {
-    {"lr", "train.learning_rate"},
-    {"lr", "dynamic.learning_rate"},
-    {"batch_size", "train.batch"},
-    {"bptt", "train.length"},
-    {"seq_len", "train.length"},
-    {"optim", "train.optimizer"},
-    {"wdecay", "train.weight_decay"},
-    {"clip_norm", "train.clip"},
-    {"emsize", "model.embedding"},
-    {"embedding_size", "model.embedding"},
-    {"nhid", "model.hidden"},
-    {"hidden_size", "model.hidden"},
-    {"nlayers", "model.layers"},
-    {"num_layers", "model.layers"},
-    {"tie_weights", "model.tied"},
-    {"log_interval", "train.log_every"},
-    {"patience", "train.early_stopping"},
-    {"lr_scheduler", "train.schedule"},
-};
-constexpr OtherName other_options[] = {
-    {"gpu", "--device cuda"},    {"cuda", "--device cuda"}, {"fp16", "--precision bf16"},
-    {"save", "--out"},           {"output", "--out"},       {"model", "--recipe"},
-    {"max-epochs", "--epochs"},  {"max-steps", "--steps"},  {"beam-size", "--beam"},
-    {"batch-size", "--streams"}, {"max-tokens", "-n"},      {"length", "-n"},
-    {"p", "--prompt"},           {"t", "--temperature"},    {"ppl", "--totals"},
-};
-constexpr OtherName other_commands[] = {
-    {"evaluate", "eval"},     {"test", "eval"},
-    {"perplexity", "eval"},   {"resume", "train --out RUN --resume"},
-    {"convert", "export"},    {"list", "table"},
-    {"version", "--version"},
-};
-constexpr OtherName other_values[] = {
-    {"gpu", "cuda"},  {"fp16", "bf16"},      {"dev", "valid"},
-    {"val", "valid"}, {"ppl", "perplexity"}, {"chars", "characters"},
-};
-
-/// Whether the names that others use have this one, and `fits` holds for its name here.
-template <class Fits>
-std::string name_here(std::string_view other, std::span<const OtherName> names, Fits fits) {
-  for (const OtherName& it : names)
-    if (it.other == other && fits(it.here)) return std::string(it.here);
-  return "";
-}
-
-bool is_among(std::string_view name, const std::vector<std::string>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-}  // namespace
-
-std::string setting_called(std::string_view name) {
-  std::string word(name.substr(name.find_last_of('.') + 1));
-  const std::string_view section = name.substr(0, name.size() - word.size());
-  std::replace(word.begin(), word.end(), '-', '_');
-  return name_here(word, other_settings, [&](std::string_view key) { return key.starts_with(section); });
-}
-
-std::string setting_ending_in(std::string_view word) {
-  std::string ending = fmt::format(".{}", word);
-  std::replace(ending.begin(), ending.end(), '-', '_');
-  Recipe recipe;
-  for (const Key& key : keys_of(recipe))
-    if (key.name.ends_with(ending) && !key.name.starts_with("published.")) return key.name;
-  return "";
-}
-
-std::string command_called(std::string_view name) {
-  return name_here(name, other_commands, [](std::string_view) { return true; });
-}
-
-std::string option_called(std::string_view name, const std::vector<std::string>& flags) {
-  return name_here(name, other_options,
-                   [&](std::string_view here) { return is_among(here.substr(0, here.find(' ')), flags); });
-}
-
-std::string instead_of_value(const std::string& value, const std::vector<std::string>& choices) {
-  const std::string here =
-      name_here(value, other_values, [&](std::string_view choice) { return is_among(choice, choices); });
-  return here.empty() ? did_you_mean(value, choices, "") : fmt::format("; here it is '{}'", here);
 }
 
 // --- Command line ---
@@ -248,93 +224,55 @@ std::vector<std::string> flags_of(const CLI::App& command) {
 
 bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
-/// The end of an error text: what another program's flag is called here, else the nearest one.
+/// The end of an error text for an unknown option: the option, or the setting, that may be meant.
 std::string instead_of(const std::string& flag, const CLI::App& command) {
-  const std::vector<std::string> flags = flags_of(command);
-  const std::string name = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
-  if (const std::string option = option_called(name, flags); !option.empty())
-    return fmt::format("; here it is {}", option);
-  const bool trains = command.get_option_no_throw("--recipe") && command.get_option_no_throw("--epochs");
-  const std::string called = setting_called(name), key = called.empty() ? setting_ending_in(name) : called;
-  if (trains && !key.empty()) return fmt::format("; here it is a setting: --set {}=VALUE", key);
-  return did_you_mean(flag, flags, fmt::format("; see {}", command_with({command.get_name(), "--help"})));
-}
-
-/// The end of an error text for a word that no option took: the option that it seems to be of.
-std::string option_for(const std::string& word, const CLI::App& command) {
-  const bool is_file = std::filesystem::exists(word);
-  const auto has = [&](const char* option) { return command.get_option_no_throw(option) != nullptr; };
-  std::string option;
-  if (is_file)  // commands that use a run read standard input, or a text of their own
-    option = !has("--data") ? "< " : has("run") ? "" : "--data ";
-  else
-    option = has("--recipe") ? "--recipe " : has("--prompt") ? "--prompt " : "";
-  if (option.empty()) return "; see " + command_with({command.get_name(), "--help"});
-  return fmt::format("; did you mean {}{}?", option, shell_command({word}));
+  const std::string option = did_you_mean(flag, flags_of(command), "");
+  if (!option.empty()) return option;
+  std::vector<std::string> settings;
+  Recipe recipe;
+  if (command.get_option_no_throw("--set"))
+    for (const Key& key : keys_of(recipe)) settings.push_back(key.name);
+  const std::string setting = did_you_mean(flag, settings, "");
+  return setting.empty() ? fmt::format("; see {}", command_with({command.get_name(), "--help"}))
+                         : setting + " (with --set)";
 }
 
 /// Refuses what no option took.
 void check_leftovers(const CLI::App& command) {
-  const CLI::Option* resume = command.get_option_no_throw("--resume");
   for (const std::string& word : command.remaining()) {
     const std::string flag = word.substr(0, word.find('='));
     check_input(!is_flag(word), "{}: unknown option {}{}", command.get_name(), flag,
                 instead_of(flag, command));
-    check_input(!resume || resume->count() == 0, "{}: unexpected argument '{}'; the run goes to --out: {}",
-                command.get_name(), word, resume_command(word));
-    throw InputError(
-        fmt::format("{}: unexpected argument '{}'{}", command.get_name(), word, option_for(word, command)));
+    throw InputError(fmt::format("{}: unexpected argument '{}'; see {}", command.get_name(), word,
+                                 command_with({command.get_name(), "--help"})));
   }
-}
-
-/// CLI11's error text for an option that is given twice, without its value or with none of its choices, in
-/// plain words.
-std::string plain_text(const std::string& text) {
-  const std::string name = text.substr(0, text.find(':'));
-  const std::string missing = " missing", one = ": 1 required ", no_choice = " not in {";
-  if (const std::size_t at = text.find(no_choice); at != std::string::npos && text.ends_with('}')) {
-    const std::size_t begin = name.size() + 2;
-    const std::string choices = text.substr(at + no_choice.size(), text.size() - at - no_choice.size() - 1);
-    return text + instead_of_value(text.substr(begin, at - begin), CLI::detail::split(choices, ','));
-  }
-  if (text.starts_with(name + ": At Most 1 required")) return name + " is given twice";
-  if (!text.starts_with(name + one) || !text.ends_with(missing)) return text;
-  const std::size_t begin = name.size() + one.size();
-  const std::string value = text.substr(begin, text.size() - missing.size() - begin);
-  return fmt::format("{} needs {}{}", name, value,
-                     value == "KEY=VALUE" ? ", as in --set model.layers=2" : "");
 }
 
 /// InputError unless the first word is a command, or an option of the program itself.
 void check_first_word(const std::string& typed, const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-    for (const std::string& alias : command->get_aliases()) names.push_back(alias);
-  }
-  const std::vector<std::string> flags = flags_of(app);
-  const auto is_among = [&](const std::vector<std::string>& known) {
-    return std::find(known.begin(), known.end(), typed) != known.end();
-  };
-  check_input(!typed.empty(), "no command given; {} --help lists them", this_program());
-  const std::string here = is_among(names) ? "" : command_called(typed);
-  check_input(here.empty(), "unknown command '{}'; here it is {}", typed, here);
-  check_input(is_among(names) || is_flag(typed), "unknown command '{}'{}", typed,
-              did_you_mean(typed, names, fmt::format("; {} --help lists them", this_program())));
-  check_input(!is_flag(typed) || is_among(flags), "unknown option {}{}", typed, did_you_mean(typed, flags));
+  std::vector<std::string> known = flags_of(app);
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    known.push_back(command->get_name());
+  check_input(std::find(known.begin(), known.end(), typed) != known.end(), "unknown command '{}'{}", typed,
+              did_you_mean(typed, known, fmt::format("; {} --help lists them", this_program())));
 }
 
 /// Reads the words and runs their command.
 int run_words(const CommandLine& line, const std::vector<Command>& commands) {
   CLI::App& app = line.app;
-  if (line.words.size() < 2) {
+  std::vector<std::string> words(line.words.begin() + 1, line.words.end());
+  if (words.empty()) {
     std::fputs(app.help().c_str(), stderr);
     return usage;
   }
-  const std::string& typed = line.words[1];
+  if (words.front() == "help") {  // as `lm COMMAND --help`
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  const std::string typed = words.front();
   check_first_word(typed, app);
   try {
-    std::vector<std::string> words(line.words.rbegin(), line.words.rend() - 1);  // CLI11 takes the last first
+    std::reverse(words.begin(), words.end());  // CLI11 takes the last first
     app.parse(words);
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", app.help());
@@ -343,11 +281,10 @@ int run_words(const CommandLine& line, const std::vector<Command>& commands) {
     fmt::print("{}\n", app.version());
     return 0;
   } catch (const CLI::ParseError& error) {
-    throw InputError(fmt::format("{}: {}", typed, plain_text(error.what())));
+    throw InputError(fmt::format("{}: {}", typed, error.what()));
   }
   const CLI::App* given = app.get_subcommands().at(0);
   check_leftovers(*given);
-  if (typed != given->get_name()) fmt::print(stderr, "lm: {} is called {} here\n", typed, given->get_name());
   return std::find_if(commands.begin(), commands.end(), [&](const Command& it) { return it.app == given; })
       ->run();
 }

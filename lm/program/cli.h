@@ -1,6 +1,6 @@
 // The command line of `lm`: from words to a command, and from an exception to one line and an exit status;
-// the nearest name to a misspelt one, commands to copy into a shell, and the names that other programs have
-// for options. The commands add themselves: lm/commands.
+// the known name that a misspelt or foreign one stands for, and commands to copy into a shell. The commands
+// add themselves: lm/commands.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +27,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// compared: "dropout" and "train.dropout" are near "model.dropout", "train.lr" is near nothing.
 std::string nearest(std::string_view name, const std::vector<std::string>& known);
 
-/// The end of an error text: "; did you mean 'x'?", or "; known: a, b, c" if no name is near.
-std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
-/// The same, with `otherwise` if no name is near.
+/// The end of an error text for a name that is none of the known ones: "; here it is 'x'" for one of the
+/// forty most usual names that other programs have, "; did you mean 'x'?" for a misspelt one; else
+/// `otherwise`.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known,
                          const std::string& otherwise);
+/// The same, with "; known: a, b, c" otherwise.
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
 
 // --- Commands for a shell ---
 // Commands as text that a shell takes: the one that made a run, and those that hints tell the user to type,
@@ -47,26 +49,6 @@ std::string this_program();
 std::string command_with(const std::vector<std::string>& words);
 /// The command that resumes the interrupted run in a folder; `more` are further words.
 std::string resume_command(const std::filesystem::path& folder, const std::vector<std::string>& more = {});
-
-// --- Names of other programs ---
-// Names that other programs use for a setting, an option, a command or a value of this one: for error texts
-// that give the right name.
-
-/// The key of a setting that others call so ("lr", "train.lr", "batch-size"); empty: none.
-std::string setting_called(std::string_view name);
-/// The key of language models with this last word ("hidden", "weight-decay"), the first if there are several,
-/// and none of published figures; empty: none.
-std::string setting_ending_in(std::string_view word);
-
-/// The command that others call so ("test"); empty: none.
-std::string command_called(std::string_view name);
-
-/// The option, one of `flags`, that others call so ("gpu"), and its value ("--device cuda"); empty: none.
-std::string option_called(std::string_view name, const std::vector<std::string>& flags);
-
-/// The end of an error text for a value that is none of these choices: the choice that others call so
-/// ("gpu"), else the nearest one; else empty.
-std::string instead_of_value(const std::string& value, const std::vector<std::string>& choices);
 
 // --- Command line ---
 // The command line of `lm`: from words to a command, and from an exception to one line and an exit status.

@@ -139,14 +139,10 @@ std::optional<double> optional_figure_at(const nlohmann::json& entry, const std:
 
 // --- Lines of input ---
 
-InputLines::InputLines(std::function<void()> while_waiting, std::string advice)
-    : file_(STDIN_FILENO),
-      name_("standard input"),
-      while_waiting_(std::move(while_waiting)),
-      advice_(std::move(advice)) {}
+InputLines::InputLines(std::function<void()> while_waiting)
+    : file_(STDIN_FILENO), name_("standard input"), while_waiting_(std::move(while_waiting)) {}
 
-InputLines::InputLines(const std::filesystem::path& path, std::string advice)
-    : name_(printable(path.string())), advice_(std::move(advice)) {
+InputLines::InputLines(const std::filesystem::path& path) : name_(printable(path.string())) {
   if (is_packed(path)) {
     unpacked_ = std::make_unique<UnpackedFile>(path);
   } else {
@@ -208,8 +204,8 @@ bool InputLines::receive(int milliseconds) {
 /// Whether a newline has come; then it is at searched_.
 bool InputLines::has_line() {
   searched_ = std::min(buffer_.find('\n', searched_), buffer_.size());
-  check_input(searched_ - begin_ <= longest_input_line, "{}, line {}: longer than {} bytes; {}", name_,
-              number_ + 1, longest_input_line, advice_);
+  check_input(searched_ - begin_ <= longest_input_line, "{}, line {}: longer than {} bytes; split it", name_,
+              number_ + 1, longest_input_line);
   return searched_ < buffer_.size();
 }
 

@@ -88,11 +88,10 @@ constexpr std::size_t longest_input_line = 4 << 20;
 /// Standard input, which comes from a file at once and from a person line by line. Nothing else may read it.
 class InputLines {
  public:
-  /// `while_waiting` is called several times a second as long as no line comes; it may throw. `advice` ends
-  /// the error text for a line that is too long.
-  explicit InputLines(std::function<void()> while_waiting = {}, std::string advice = "split it");
+  /// `while_waiting` is called several times a second as long as no line comes; it may throw.
+  explicit InputLines(std::function<void()> while_waiting = {});
   /// The lines of a file, packed or not, or a pipe, by its path. InputError if it cannot be opened.
-  InputLines(const std::filesystem::path& path, std::string advice);
+  explicit InputLines(const std::filesystem::path& path);
   ~InputLines();
   InputLines(const InputLines&) = delete;
   InputLines& operator=(const InputLines&) = delete;
@@ -119,7 +118,6 @@ class InputLines {
   std::unique_ptr<UnpackedFile> unpacked_;  // that one
   std::string name_;
   std::function<void()> while_waiting_;
-  std::string advice_;
   std::string buffer_;
   std::size_t begin_ = 0;     // of the next line
   std::size_t searched_ = 0;  // no newline from begin_ to here

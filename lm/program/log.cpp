@@ -196,9 +196,12 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// With the fraction of the present one.
-double epochs_trained(const Trainer& trainer) {
-  return static_cast<double>(trainer.epoch() - 1) + trainer.objective().epoch_fraction();
+/// Where a training is, after its last update.
+Json place_of(const Trainer& trainer) {
+  return {{"step", trainer.step_count()},
+          {"epoch", trainer.epoch()},
+          {"epochs_trained", static_cast<double>(trainer.epoch() - 1) + trainer.objective().epoch_fraction()},
+          {"training_seconds", trainer.seconds()}};
 }
 
 }  // namespace
@@ -221,25 +224,26 @@ void TrainingLog::updated(const Trainer& trainer, const StepMetrics& metrics) {
   if (metrics.scored == 0) return;
   window_.add(metrics);
   if (!is_due(trainer)) return;
-  append("steps", {{"step", trainer.step_count()},
-                   {"epoch", trainer.epoch()},
-                   {"epochs_trained", epochs_trained(trainer)},
-                   {"training_seconds", trainer.seconds()},
-                   {"nats", window_.loss()},
-                   {"learning_rate", trainer.learning_rate()},
-                   {"gradient_norm", metrics.gradient_norm},
-                   {trainer.objective().scored_items() + "_per_second", window_.symbols_per_second()}});
+  Json entry = place_of(trainer);
+  entry.update({{"nats", window_.loss()},
+                {"learning_rate", trainer.learning_rate()},
+                {"gradient_norm", metrics.gradient_norm},
+                {trainer.objective().scored_items() + "_per_second", window_.symbols_per_second()}});
+  append("steps", entry);
   window_ = {};
 }
 
 void TrainingLog::validated(const Trainer& trainer, const Scores& scores, bool best) {
-  evaluation(Moment{trainer.step_count(), trainer.epoch(), epochs_trained(trainer), trainer.seconds(),
-                    trainer.learning_rate()},
-             "valid", scores, best);
+  Json entry = place_of(trainer);
+  if (trainer.step_count() > 0) entry["learning_rate"] = trainer.learning_rate();
+  evaluation(std::move(entry), "valid", scores, best);
 }
-void TrainingLog::began_with(const Scores& scores) { evaluation(Moment{}, "valid", scores, true); }
+void TrainingLog::began_with(const Scores& scores) {
+  evaluation({{"step", 0}, {"epoch", 0}, {"epochs_trained", 0.0}, {"training_seconds", 0.0}}, "valid", scores,
+             true);
+}
 void TrainingLog::measured(const std::string& split, const Scores& scores) {
-  evaluation({}, split, scores, true);
+  evaluation(Json::object(), split, scores, true);
 }
 
 void TrainingLog::probed(const Trainer& trainer, int64_t epochs, const Probed& what) {
@@ -254,15 +258,7 @@ void TrainingLog::measured_meanwhile(const Trainer& trainer, const Json& figure)
   append("sentences", entry);
 }
 
-void TrainingLog::evaluation(const std::optional<Moment>& when, const std::string& split,
-                             const Scores& scores, bool best) {
-  Json entry;
-  if (when)
-    entry = {{"step", when->step},
-             {"epoch", when->epoch},
-             {"epochs_trained", when->epochs_trained},
-             {"training_seconds", when->seconds}};
-  if (when && when->step > 0) entry["learning_rate"] = when->learning_rate;
+void TrainingLog::evaluation(Json entry, const std::string& split, const Scores& scores, bool best) {
   entry["split"] = split;
   for (const auto& [name, value] : scores.metrics) entry[name] = value;
   entry[scores.unit] = scores.count;

@@ -90,12 +90,8 @@ class TrainingLog : public Observer {
   int64_t sync() { return file_.sync(); }
 
  private:
-  struct Moment {
-    int64_t step = 0, epoch = 0;
-    double epochs_trained = 0, seconds = 0, learning_rate = 0;
-  };
-  void evaluation(const std::optional<Moment>& when, const std::string& split, const Scores& scores,
-                  bool best);
+  /// `entry` says when it was made.
+  void evaluation(nlohmann::ordered_json entry, const std::string& split, const Scores& scores, bool best);
 
   /// Writes an entry, after the kind of event and the time.
   void append(const std::string& event, const nlohmann::ordered_json& entry);

@@ -193,12 +193,6 @@ Keys title_keys(Recipe& recipe) {
                  {"task", &recipe.task_name, one_of(tasks), "", "what is trained; other keys depend on it"}});
 }
 
-/// Keys that only earlier versions had: their runs have them still, and must load. Their values are ignored:
-/// no trained model depends on them.
-Keys retired_keys(bool& unread) {
-  return {{"model.persistent_kernel", &unread}};  // a GPU computed all steps of a layer in one launch
-}
-
 }  // namespace
 
 Keys keys_of(Recipe& recipe) {
@@ -220,7 +214,6 @@ Keys keys_of(Recipe& recipe) {
 void read_recipe(Recipe& recipe, const std::string& text, const std::string& where, const Keys& others) {
   read_toml(text, where, title_keys(recipe), OtherKeys::ignored);
   recipe.set_task(recipe.task_name);
-  bool is_of_run = false, unread = false;
   for (const TomlSection& it : parse_toml(text, where)) {
     const auto& [line, column] = it.position;
     check_input(it.name != "tasks", "{}:{}:{}: each task has a section of its own: [tasks.NAME]", where, line,
@@ -229,9 +222,8 @@ void read_recipe(Recipe& recipe, const std::string& text, const std::string& whe
       check_input(recipe.task->add_part(it.name.substr(part_section.size())),
                   "{}:{}:{}: tasks are for recipe.task = \"multi_task\", and here it is \"{}\"", where, line,
                   column, recipe.task_name);
-    is_of_run |= it.name == "made_by";
   }
-  read_toml(text, where, joined({keys_of(recipe), others, is_of_run ? retired_keys(unread) : Keys()}));
+  read_toml(text, where, joined({keys_of(recipe), others}));
 }
 
 void validate(const Recipe& recipe, const std::string& where) {
@@ -271,9 +263,6 @@ Recipe load_recipe(const std::string& name_or_file) {
     names.emplace_back(name);
   }
   const std::filesystem::path path = name_or_file;
-  check_input(!std::filesystem::exists(path / RunFolder().config()),
-              "--recipe {}: it is a run; its recipe is {}", name_or_file,
-              (path / RunFolder().config()).string());
   const bool is_file = path.has_parent_path() || path.extension() == ".toml";
   check_input(is_file,
               "no recipe named '{}'{} (to name a file, write a path with a '/', or one that ends in .toml)",

@@ -136,9 +136,8 @@ struct Recipe {
 /// Every key of a recipe, bound to the members of `recipe`.
 Keys keys_of(Recipe& recipe);
 
-/// Sets a recipe from the text of a TOML file, which may have `others` as keys as well; a run's, which has a
-/// section [made_by], also keys of earlier versions. First its task, on which the keys depend. `where` names
-/// the text in InputErrors, which are read_toml()'s.
+/// Sets a recipe from the text of a TOML file, which may have `others` as keys as well: first its task, on
+/// which the keys depend. `where` names the text in InputErrors, which are read_toml()'s.
 void read_recipe(Recipe& recipe, const std::string& text, const std::string& where, const Keys& others);
 
 /// InputError if settings contradict each other; `where` (a recipe's name or file) begins the text, which

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "data/arpa.h"
 #include "data/files.h"
 #include "data/input_file.h"
 #include "data/text.h"
@@ -20,8 +19,6 @@
 #include "lm/program/toml.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/trainer.h"
-#include "nn/cells/deep_transition.h"
-#include "nn/cells/multiplicative.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -108,35 +105,6 @@ std::vector<Key> keys_of(RunConfig& config) {
   return joined({keys_of(config.recipe), section("made_by", keys_of(config.made_by))});
 }
 
-/// Before version 0.2 a reset gate always had H units; if the recurrent input had another width, M, it was
-/// multiplied with U m instead of m, so that the equation depended on the sizes. And gru_reset_after always
-/// had two biases.
-void check_equations(const RunConfig& config, const std::string& file) {
-  if (!config.made_by.version.starts_with("0.1.") || !config.recipe.language_modelling()) return;
-  const LanguageModelOptions& model = config.recipe.language_model().model;
-  const std::int64_t intermediate = model.cell_settings.get<IntermediateSettings>().intermediate;
-  const auto& transition = model.cell_settings.get<TransitionSettings>().transition;
-  const auto as_wide_as_the_state = [&](std::int64_t M) {
-    const auto all = [](const auto& numbers, auto number) {
-      return std::all_of(numbers.begin(), numbers.end(), [&](auto it) { return it == number; });
-    };
-    return all(model.hidden, M) && all(model.major_ratio, 1.0);
-  };
-  const bool changed =
-      model.cell == "mgru"     ? !as_wide_as_the_state(intermediate > 0 ? intermediate : model.embedding)
-      : model.cell == "dt_gru" ? !transition.empty() && !as_wide_as_the_state(transition.back())
-                               : false;
-  check_input(!changed,
-              "{}: made by version {}, whose {} had another equation: its reset gate filtered U m, and since "
-              "0.2 it filters m, as Maupome & Meurs (27) has it; train this run again",
-              file, config.made_by.version, model.cell);
-  check_input(
-      model.cell != "gru_reset_after" || model.cell_settings.get<GateBiasSettings>().biases == 2,
-      "{}: made by version {}, whose gru_reset_after had two biases in any case: set model.biases = 2 "
-      "in this file",
-      file, config.made_by.version);
-}
-
 }  // namespace
 
 std::string digest_of(const VocabularyFiles& vocabularies) {
@@ -206,39 +174,16 @@ RunFolder make_run_folder(const fs::path& path, const std::string& recipe_name) 
   throw Error(fmt::format("cannot make a folder in runs: {}", error.message()));
 }
 
-namespace {
-
-bool names_a_recipe(const fs::path& path) {
-  std::error_code error;
-  if (fs::is_regular_file(path, error))
-    return path.extension() == ".toml" && path.filename() != RunFolder().config();
-  const std::vector<BuiltInRecipe> recipes = built_in_recipes();
-  return std::any_of(recipes.begin(), recipes.end(),
-                     [&](const BuiltInRecipe& it) { return it.name == path.string(); });
-}
-
-}  // namespace
-
 RunFolder open_run_folder(const fs::path& path) {
   std::error_code error;
-  check_input(fs::is_directory(path, error) || !names_a_recipe(path),
-              "no run at {}: it is a recipe; {} shows its model, {} trains it", path.string(),
-              command_with({"info", "--recipe", path.string()}),
-              command_with({"train", "--recipe", path.string()}) + " --data FILE");
-  const fs::path among_runs = fs::path("runs") / path;
-  check_input(fs::exists(path, error), "no run at {}: no such folder{}", path.string(),
-              fs::exists(RunFolder{among_runs}.config(), error)
-                  ? fmt::format("; did you mean {}?", among_runs.string())
-              : path.string().find('*') != std::string::npos
-                  ? "; a shell leaves a * as it is if it is in quotes or matches nothing"
-                  : "");
-  check_input(fs::is_directory(path, error), "no run at {}: it is a file{}", path.string(),
-              is_arpa(path) ? ", of an n-gram model" : "; give the folder that holds it");
   if (fs::exists(RunFolder{path}.config(), error)) return {path};
   const std::vector<fs::path> runs = runs_in(path);
-  check_input(runs.empty(), "no run at {}: it holds runs, as of a sweep; give one of them, as in {}",
-              path.string(), runs.empty() ? "" : runs.front().string());
-  throw InputError(fmt::format("no run at {}: it holds no config.toml", path.string()));
+  const std::string why =
+      !fs::exists(path, error)         ? "no such folder"
+      : !fs::is_directory(path, error) ? "it is a file; give the folder of a run"
+      : runs.empty()                   ? "it holds no config.toml"
+                     : "it holds runs, as of a sweep; give one of them, as in " + runs.front().string();
+  throw InputError(fmt::format("no run at {}: {}", path.string(), why));
 }
 
 void write_config(const RunFolder& run, const RunConfig& config) {
@@ -262,7 +207,6 @@ RunConfig read_config(const RunFolder& run) {
   present("made_by.threads", config.made_by.threads > 0);
   present("made_by.sha256", !config.made_by.sha256.empty() || !config.made_by.imported_from.empty());
   validate(config.recipe, file);
-  check_equations(config, file);
   return config;
 }
 
@@ -297,13 +241,9 @@ void read_vocabularies(const RunFolder& folder, const RunConfig& config) {
 }
 
 void check_has_model(const RunFolder& folder, const Module& layout) {
-  const std::string name = folder.model().filename().string();
-  if (!file_is_there(folder.model()))
-    throw InputError(fmt::format(
-        "{} holds no model{}", folder.path.string(),
-        file_is_there(folder.evaluations())
-            ? fmt::format(", although one was measured: has its {} been moved?", name)
-            : fmt::format(" yet; its {} is written by the first evaluation of its training", name)));
+  check_input(file_is_there(folder.model()),
+              "{} holds no model; its {} is written by the first evaluation of its training",
+              folder.path.string(), folder.model().filename().string());
   check_model_layout(folder.model(), layout);
 }
 
@@ -330,31 +270,11 @@ OpenTask open_task(const std::string& path, Device device) {
   return run;
 }
 
-namespace {
-
-OpenRun as_language_model(OpenTask run) {
+OpenRun open_run(const std::string& path, Device device) {
+  OpenTask run = open_task(path, device);
   const Vocabulary vocabulary = run.task_as<LanguageModellingTask>("language_modelling").vocabulary();
   std::unique_ptr<LanguageModel> model(dynamic_cast<LanguageModel*>(run.model.release()));
   return {std::move(run.folder), std::move(run.config), vocabulary, std::move(model)};
-}
-
-/// InputError before anything else is read.
-void check_models_language(const std::string& path) {
-  const RunFolder folder = open_run_folder(path);
-  const RunConfig config = read_config(folder);
-  if (!config.recipe.language_modelling()) refuse_task(folder, config, "language_modelling");
-}
-
-}  // namespace
-
-OpenRun open_run_without_weights(const std::string& path) {
-  check_models_language(path);
-  return as_language_model(open_task_without_weights(path));
-}
-
-OpenRun open_run(const std::string& path, Device device) {
-  check_models_language(path);
-  return as_language_model(open_task(path, device));
 }
 
 bool unknown_is_trained(const RunConfig& config, const Vocabulary& vocabulary) {
@@ -373,18 +293,10 @@ void check_finished(const RunFolder& run, const RunConfig& config) {
   const std::string folder = run.path.string();
   check_input(recipe.language_modelling(), "{}: a run of the task {}, and finetuning is for language models",
               folder, recipe.task_name);
-  const std::string remedy = resume_command(run.path);
   check_input(file_is_there(run.model()), "{}: holds no model to finetune yet; train it first: {}", folder,
-              remedy);
-  if (is_imported || (file_is_there(run.state()) && is_finished(recipe.trainer, run.state()))) return;
-  int64_t epoch = 1;
-  if (file_is_there(run.state())) StateFile(run.state()).read("epoch", epoch, 1);
-  throw InputError(
-      fmt::format("{}: its training is not finished; finish it first: {}{}", folder, remedy,
-                  recipe.trainer.steps > 0
-                      ? ""
-                      : fmt::format("; or let it end with epoch {}, which has begun: {}", epoch,
-                                    resume_command(run.path, {"--epochs", fmt::format("{}", epoch)}))));
+              resume_command(run.path));
+  check_input(is_imported || (file_is_there(run.state()) && is_finished(recipe.trainer, run.state())),
+              "{}: its training is not finished; finish it first: {}", folder, resume_command(run.path));
 }
 
 /// What a finetuning changes in the recipe of its base: averaged SGD at a constant rate.
@@ -409,15 +321,11 @@ void change(Recipe& recipe, const std::string& base) {
 }
 
 /// InputError unless a finetuning of a trained model may change this key.
-void check_may_change(const Setting& setting, const std::vector<Key>& keys) {
+void check_may_change(const Setting& setting, const Keys& keys) {
   const std::string& key = setting.key;
-  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == key; });
-  const bool training_only = found != keys.end() && found->training_only;
-  check_input(!key.starts_with("data.") && !key.starts_with("recipe."),
+  check_keeps_model(setting, keys, "in a finetuning");
+  check_input(!key.starts_with("data."),
               "{}: cannot change in a finetuning; the model knows the symbols of its run", setting.where);
-  check_input(!key.starts_with("model.") || training_only,
-              "{}: cannot change in a finetuning; the model is that of its run, but for its dropout",
-              setting.where);
   for (const std::string name : {"learning_rate", "epochs"})
     check_input(key != "train." + name, "{}: cannot change in a finetuning; set finetune.{}", setting.where,
                 name);
@@ -428,6 +336,15 @@ void check_may_change(const Setting& setting, const std::vector<Key>& keys) {
 }
 
 }  // namespace
+
+void check_keeps_model(const Setting& setting, const Keys& keys, const std::string& where) {
+  const auto found =
+      std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == setting.key; });
+  const bool is_of_model = setting.key.starts_with("model.") && !found->training_only;
+  check_input(!is_of_model && !setting.key.starts_with("recipe."),
+              "{}: cannot change {}; the model is that of its run, but for its dropout", setting.where,
+              where);
+}
 
 bool is_decided_by_finetuning(const std::string& key) {
   OptimizerOptions optimizer;

@@ -181,7 +181,6 @@ struct OpenRun {
 bool unknown_is_trained(const RunConfig& config, const Vocabulary& vocabulary);
 /// InputError as of open_task(), and for a run of another task.
 OpenRun open_run(const std::string& path, Device device = Device::cpu);
-OpenRun open_run_without_weights(const std::string& path);
 
 // --- Finetuning ---
 // The settings of a finetuning: a training that begins with the best model of a finished run and has other
@@ -193,6 +192,9 @@ OpenRun open_run_without_weights(const std::string& path);
 /// `base` is not a run, has no model or is not finished (saying how to finish it), or for a setting that a
 /// trained model cannot change or that finetuning determines.
 RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& settings);
+/// InputError for a setting that a training from given weights cannot change: what the run is, and the model
+/// but for its dropout. `where` names the training.
+void check_keeps_model(const Setting& setting, const Keys& keys, const std::string& where);
 /// Whether every finetuning gives this key a value of its own.
 bool is_decided_by_finetuning(const std::string& key);
 

@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <strings.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -40,12 +38,8 @@ std::vector<std::string> sections_of(const std::vector<Key>& keys) {
   return sections;
 }
 
-/// The end of an error text: the key that other programs call so, else the nearest, else where the keys are,
-/// which are too many for a line.
+/// The end of an error text: did_you_mean(), else where the keys are, which are too many for a line.
 std::string instead_of(const std::string& name, const std::vector<Key>& keys) {
-  const std::string called = setting_called(name);
-  if (std::any_of(keys.begin(), keys.end(), [&](const Key& key) { return key.name == called; }))
-    return fmt::format("; here it is '{}'", called);
   return did_you_mean(
       name, names_of(keys),
       fmt::format("; the sections are {}, and `{} info --keys --recipe NAME` lists their keys",
@@ -67,16 +61,11 @@ bool within(const Limits& limits, const std::string& value) {
   // No command line and no file name can contain a NUL.
   return limits.control_characters ? value.find('\0') == std::string::npos : value == printable(value);
 }
-/// The choice that is written so, in any case of ASCII letters; else the text itself.
+/// The choice that is written so, in any case; else the text itself.
 std::string choice_written(const std::vector<std::string>& choices, const std::string& text) {
-  const auto lower = [](std::string it) {
-    std::transform(it.begin(), it.end(), it.begin(), [](char letter) {
-      return letter >= 'A' && letter <= 'Z' ? letter + ('a' - 'A') : letter;
-    });
-    return it;
-  };
-  const auto found = std::find_if(choices.begin(), choices.end(),
-                                  [&](const std::string& it) { return lower(it) == lower(text); });
+  const auto found = std::find_if(choices.begin(), choices.end(), [&](const std::string& it) {
+    return strcasecmp(it.c_str(), text.c_str()) == 0;
+  });
   return found == choices.end() ? text : *found;
 }
 
@@ -127,43 +116,17 @@ std::string text_of(const std::vector<Element>& values) {
   return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 
-/// For a number that is too large for its type: the limit that accepted_text() leaves out.
-std::string upper_limit(const Key& key, const std::string& given) {
-  const double number = std::strtod(given.c_str() + given.starts_with('['), nullptr);
-  const bool is_integer = std::holds_alternative<std::int64_t*>(key.member) ||
-                          std::holds_alternative<std::vector<std::int64_t>*>(key.member);
-  const bool is_real = std::holds_alternative<double*>(key.member) ||
-                       std::holds_alternative<std::vector<double>*>(key.member) ||
-                       std::holds_alternative<OptionalMember>(key.member);
-  if (std::isfinite(key.limits.max)) return "";
-  if (is_integer && number >= 0x1p63)
-    return fmt::format(", at most {}", std::numeric_limits<std::int64_t>::max());
-  if (is_real && number > std::numeric_limits<float>::max())
-    return fmt::format(", at most {:.6g}", std::numeric_limits<float>::max());
-  return "";
-}
-
-/// instead_of_value() of a key that is a choice.
+/// The end of an error text: the choice that may be meant, if the key is one.
 std::string near_choice(const Key& key, std::string given) {
   const auto* const choice = std::get_if<ChoiceMember>(&key.member);
   if (given.starts_with('"')) given = given.substr(1, given.size() - 2);
-  return instead_of_value(given, choice ? choice->names : key.limits.choices);
-}
-
-/// For several values with commas: how a list is written, or what trains with each of them.
-std::string list_hint(const Key& key, const std::string& given) {
-  const bool is_list = std::holds_alternative<std::vector<std::int64_t>*>(key.member) ||
-                       std::holds_alternative<std::vector<double>*>(key.member);
-  if (given.starts_with('[') || given.find(',') == std::string::npos) return "";
-  if (!is_list) return fmt::format("; `{} sweep` trains with each of several values", this_program());
-  return fmt::format("; write {}=[{}]", key.name, excerpt(given));
+  return did_you_mean(given, choice ? choice->names : key.limits.choices, "");
 }
 
 InputError unexpected(const std::string& where, const Key& key, const std::string& given) {
-  return InputError(fmt::format("{}: {} = {}: expected {}{}{}{}{}", where, key.name, excerpt(given),
-                                accepted_text(key), upper_limit(key, given),
-                                key.unit.empty() ? "" : fmt::format(" ({})", key.unit),
-                                near_choice(key, given), list_hint(key, given)));
+  return InputError(fmt::format("{}: {} = {}: expected {}{}{}", where, key.name, excerpt(given),
+                                accepted_text(key), key.unit.empty() ? "" : fmt::format(" ({})", key.unit),
+                                near_choice(key, given)));
 }
 
 /// Assigns a value to a member, or calls `refuse`, with the value as text if it has the member's type.
@@ -255,33 +218,12 @@ Setting parse_setting(const std::string& text) {
           trimmed(text.substr(equals + 1))};
 }
 
-namespace {
-
-/// What other programs print, as TOML writes it: ".5" and "5." are 0.5 and 5.0, "True" is true.
-std::string as_in_toml(const std::string& value, const Member& member) {
-  if (std::holds_alternative<bool*>(member)) return choice_written({"true", "false"}, value);
-  const bool is_real =
-      std::holds_alternative<double*>(member) || std::holds_alternative<OptionalMember>(member);
-  const std::size_t point = value.find('.'), sign = value.starts_with('-') || value.starts_with('+');
-  const auto is_digit = [&](std::size_t at) {
-    return at < value.size() && value[at] >= '0' && value[at] <= '9';
-  };
-  if (!is_real || point == std::string::npos) return value;
-  if (point == sign && is_digit(point + 1)) return std::string(value).insert(point, "0");
-  if (point > sign && is_digit(point - 1) && !is_digit(point + 1))
-    return std::string(value).insert(point + 1, "0");
-  return value;
-}
-
-}  // namespace
-
 void apply_setting(const Setting& setting, const std::vector<Key>& keys) {
   const Key& key = find_key(setting.key, setting.where, keys);
   const bool quoted = !setting.value.empty() && (setting.value[0] == '"' || setting.value[0] == '\'');
   const bool is_string =
       std::holds_alternative<std::string*>(key.member) || std::holds_alternative<ChoiceMember>(key.member);
-  const bool bare_string = is_string && !quoted;
-  const std::string text = bare_string ? toml_text(setting.value) : as_in_toml(setting.value, key.member);
+  const std::string text = is_string && !quoted ? toml_text(setting.value) : setting.value;
   TomlValue value;
   try {
     check_input(text.find('\n') == std::string::npos, "more than one line");

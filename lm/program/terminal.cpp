@@ -195,11 +195,6 @@ std::string duration_text(double seconds) {
   return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
 }
 
-std::string left_text(double seconds, std::optional<double> limit) {
-  if (limit && *limit < seconds) return duration_text(*limit) + " left (--max-minutes)";
-  return duration_text(seconds) + " left";
-}
-
 std::string short_number(double value) {
   constexpr std::array suffixes = {"", "k", "M", "G", "T"};
   std::size_t thousands = 0;
@@ -272,8 +267,8 @@ std::vector<std::string> Terminal::status_of(const Trainer& trainer) const {
     left = (static_cast<double>(trainer.epochs() - trainer.epoch() + 1) - share) * per_epoch;
     parts.push_back(fmt::format("epoch {}/{}  {:.0f}%", trainer.epoch(), trainer.epochs(), 100 * share));
   }
-  parts.push_back(
-      left_text(left / rate, limit_ ? std::optional(*limit_ - seconds_since(begin_)) : std::nullopt));
+  const double until_limit = limit_ ? *limit_ - seconds_since(begin_) : left / rate;
+  parts.push_back(duration_text(std::min(left / rate, until_limit)) + " left");
   parts.push_back(fmt::format("loss {:.4f} nats", window_.loss()));
   if (recipe_.task->predicts_text()) parts.push_back(figure_text(recipe_, window_.loss()));
   parts.push_back(fmt::format("{} {}/s", short_number(rate), trainer.objective().scored_items()));
@@ -292,20 +287,11 @@ void Terminal::updated(const Trainer& trainer, const StepMetrics& metrics) {
 void Terminal::validated(const Trainer& trainer, const Scores& scores, bool best) {
   const bool within_epochs = recipe_.run.eval_every > 0;
   const std::string trained =
-      since_evaluation_.is_empty()
-          ? ""
-          : fmt::format(" train {:.4f} nats{} ", since_evaluation_.loss(),
-                        resumed_at_ > 0 ? fmt::format(" since step {}", resumed_at_) : "");
-  const double share = trainer.objective().epoch_fraction();
-  const std::string epoch =
-      within_epochs || share >= 1
-          ? fmt::format("{}", trainer.epoch())
-          : fmt::format("{:.2f}", static_cast<double>(trainer.epoch() - 1) + share);  // ended by its time
-  evaluation(fmt::format("epoch {:<4}{}{} valid", epoch,
+      since_evaluation_.is_empty() ? "" : fmt::format(" train {:.4f} nats ", since_evaluation_.loss());
+  evaluation(fmt::format("epoch {:<4}{}{} valid", trainer.epoch(),
                          within_epochs ? fmt::format(" step {:<7}", trainer.step_count()) : "", trained),
              scores, best);
   since_evaluation_ = {};
-  resumed_at_ = 0;
 }
 void Terminal::began_with(const Scores& scores) { evaluation("base model valid", scores, true); }
 void Terminal::measured(const std::string& split, const Scores& scores) {

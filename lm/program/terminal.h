@@ -118,9 +118,6 @@ class Progress {
 /// Seconds for a reader: "7s", "2m05s", "3h20m".
 std::string duration_text(double seconds);
 
-/// "2m05s left", or if --max-minutes end it before, in `limit` seconds: "58s left (--max-minutes)".
-std::string left_text(double seconds, std::optional<double> limit = {});
-
 /// A rate or a count for a reader, three digits: "950", "12.3k", "4.56M".
 std::string short_number(double value);
 
@@ -177,9 +174,6 @@ class Terminal : public Observer {
   /// The time left is no more than these seconds from now on, when --max-minutes end the training.
   void ends_after(double seconds) { begin_ = Clock::now(), limit_ = seconds; }
 
-  /// The training was resumed within an epoch, at this step: its loss is that of the rest.
-  void resumed_at(std::int64_t step) { resumed_at_ = step; }
-
   /// A line that stays.
   void line(const std::string& text) {
     if (!quiet_) progress_.line(text);
@@ -200,7 +194,6 @@ class Terminal : public Observer {
   std::optional<double> limit_;  // seconds since begin_
   Window window_;                // restarts with each line of the log
   Window since_evaluation_;      // of the weights in training
-  std::int64_t resumed_at_ = 0;  // after the last evaluation; 0: not
 };
 
 /// Prints a warning on stderr, of a quiet training, too.

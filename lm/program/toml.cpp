@@ -7,8 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
-#include <map>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -21,58 +20,16 @@ namespace {
 /// The letters after a backslash, and what they stand for.
 constexpr std::string_view escapes = "btnfr\"\\", escaped = "\b\t\n\f\r\"\\";
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_of_name(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
 }
 
-/// Code points except surrogates.
-bool is_unicode(std::uint32_t code) { return code < 0xd800 || (code > 0xdfff && code <= 0x10ffff); }
-
+/// A code point of up to four hexadecimal digits, in UTF-8.
 std::string utf8_of(std::uint32_t code) {
   const auto tail = [&](int shift) { return static_cast<char>(0x80 | (code >> shift & 0x3f)); };
   if (code < 0x80) return {static_cast<char>(code)};
   if (code < 0x800) return {static_cast<char>(0xc0 | code >> 6), tail(0)};
-  if (code < 0x10000) return {static_cast<char>(0xe0 | code >> 12), tail(6), tail(0)};
-  return {static_cast<char>(0xf0 | code >> 18), tail(12), tail(6), tail(0)};
-}
-
-/// Skips digits with single underscores between them; false if there are none.
-bool skip_digits(std::string_view word, std::size_t& at) {
-  const auto digit = [&](std::size_t i) { return i < word.size() && is_digit(word[i]); };
-  if (!digit(at)) return false;
-  while (digit(at) || (at < word.size() && word[at] == '_' && digit(at + 1))) ++at;
-  return true;
-}
-
-enum class Number { none, integer, floating };
-
-/// The kind of number that `word` is in TOML.
-Number number_kind(std::string_view word) {
-  std::size_t at = word.starts_with('+') || word.starts_with('-') ? 1 : 0;
-  const std::size_t first = at;
-  if (word.substr(at) == "inf" || word.substr(at) == "nan") return Number::floating;
-  if (!skip_digits(word, at) || (word[first] == '0' && at > first + 1)) return Number::none;
-  if (at == word.size()) return Number::integer;
-  if (word[at] == '.' && !skip_digits(word, ++at)) return Number::none;
-  if (at < word.size() && (word[at] == 'e' || word[at] == 'E')) {
-    ++at;
-    if (at < word.size() && (word[at] == '+' || word[at] == '-')) ++at;
-    if (!skip_digits(word, at)) return Number::none;
-  }
-  return at == word.size() ? Number::floating : Number::none;
-}
-
-/// The unsupported kind of TOML value that `word` begins like; empty: none.
-std::string_view unsupported_kind(std::string_view word) {
-  const std::size_t digits =
-      static_cast<std::size_t>(std::find_if_not(word.begin(), word.end(), is_digit) - word.begin());
-  const char next = digits < word.size() ? word[digits] : '\0';
-  if ((digits == 4 && next == '-') || (digits == 2 && next == ':')) return "dates and times";
-  if (word.starts_with("0x")) return "hexadecimal integers";
-  if (word.starts_with("0o")) return "octal integers";
-  if (word.starts_with("0b")) return "binary integers";
-  return {};
+  return {static_cast<char>(0xe0 | code >> 12), tail(6), tail(0)};
 }
 
 class Reader {
@@ -86,12 +43,11 @@ class Reader {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
     if (text_.starts_with(byte_order_mark)) line_begin_ = at_ = byte_order_mark.size();
     sections_.push_back({});
-    std::size_t section = 0;
     for (skip_lines(); at_ < text_.size(); skip_lines()) {
       if (next() == '[')
-        section = header();
+        header();
       else
-        key(section);
+        key();
       skip_blanks();
       if (next() == '#') comment();
       if (at_ < text_.size() && !at_line_end()) fail(at_, "expected the end of the line, not {}", found());
@@ -116,14 +72,10 @@ class Reader {
   }
 
   template <class... Arguments>
-  [[noreturn]] void refuse(std::size_t at, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-    const TomlPosition where = position(at);
-    throw InputError(fmt::format("{}:{}:{}: {}", file_, where.line, where.column,
-                                 fmt::format(text, std::forward<Arguments>(arguments)...)));
-  }
-  template <class... Arguments>
   [[noreturn]] void fail(std::size_t at, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-    refuse(at, "not valid TOML: {}", fmt::format(text, std::forward<Arguments>(arguments)...));
+    const TomlPosition where = position(at);
+    throw InputError(fmt::format("{}:{}:{}: not valid TOML: {}", file_, where.line, where.column,
+                                 fmt::format(text, std::forward<Arguments>(arguments)...)));
   }
 
   /// What comes next, for an error.
@@ -173,48 +125,32 @@ class Reader {
 
   // ---- Sections and keys.
 
-  /// `[name]` or `[table.name]`. Returns its place in sections_.
-  std::size_t header() {
+  /// `[name]` or `[table.name]`.
+  void header() {
     const std::size_t begin = at_++;
-    if (next() == '[') refuse(begin, "arrays of tables, as in [[name]], are not supported");
     std::string name = bare_name();
-    if (skip_dot()) {
-      if (const auto outer = names_.find(name); outer != names_.end() && outer->second == 0)
-        fail(begin, "'{}' is a value already", excerpt(name));
+    while (next() == '.') {
+      ++at_;
       name += '.' + bare_name();
     }
-    if (next() == '.') refuse(begin, "tables in tables in tables, as in [name.name.name], are not supported");
     if (next() != ']') fail(at_, "expected ']', not {}", found());
     ++at_;
-    if (!names_.emplace(name, sections_.size()).second) fail(begin, "[{}] appears twice", excerpt(name));
-    sections_.push_back({name, position(begin), {}});
-    return sections_.size() - 1;
+    if (!names_.insert(fmt::format("[{}]", name)).second) fail(begin, "[{}] appears twice", excerpt(name));
+    sections_.push_back({std::move(name), position(begin), {}});
   }
 
-  /// `name = value`; before all sections also `section.name = value`.
-  void key(std::size_t section) {
+  /// `name = value`.
+  void key() {
+    TomlSection& section = sections_.back();
     const std::size_t begin = at_;
     std::string name = bare_name();
-    if (skip_dot()) {
-      if (section != 0) refuse(begin, "dotted keys in a section are not supported");
-      section = section_of_dotted_key(name, begin);
-      name = bare_name();
-      if (skip_dot()) refuse(begin, "keys of more than two parts are not supported");
-    }
-    const std::string full = section == 0 ? name : sections_[section].name + '.' + name;
+    const std::string full = section.name.empty() ? name : section.name + '.' + name;
     if (next() != '=') fail(at_, "expected '=' after '{}', not {}", excerpt(full), found());
     ++at_;
     skip_blanks();
-    if (!names_.emplace(full, 0).second) fail(begin, "'{}' appears twice", excerpt(full));
+    if (!names_.insert(full).second) fail(begin, "'{}' appears twice", excerpt(full));
     const TomlPosition of_key = position(begin), of_value = position(at_);
-    sections_[section].keys.push_back({std::move(name), of_key, value(), of_value});
-  }
-
-  std::size_t section_of_dotted_key(const std::string& name, std::size_t begin) {
-    const auto [it, is_new] = names_.emplace(name, sections_.size());
-    if (is_new) sections_.push_back({name, position(begin), {}});
-    if (it->second == 0) fail(begin, "'{}' is a value already", excerpt(name));
-    return it->second;
+    section.keys.push_back({std::move(name), of_key, value(), of_value});
   }
 
   /// A name, and the blanks around it.
@@ -222,17 +158,10 @@ class Reader {
     skip_blanks();
     const std::size_t begin = at_;
     while (is_of_name(next())) ++at_;
-    if (at_ == begin && (next() == '"' || next() == '\'')) refuse(at_, "quoted keys are not supported");
     if (at_ == begin) fail(at_, "expected a name, not {}", found());
     std::string name(text_.substr(begin, at_ - begin));
     skip_blanks();
     return name;
-  }
-
-  bool skip_dot() {
-    if (next() != '.') return false;
-    ++at_;
-    return true;
   }
 
   // ---- Values.
@@ -257,8 +186,6 @@ class Reader {
   }
 
   TomlScalar scalar() {
-    if (next() == '[') refuse(at_, "lists in lists are not supported");
-    if (next() == '{') refuse(at_, "inline tables are not supported");
     if (next() == '"' || next() == '\'') return string();
     return number_or_boolean();
   }
@@ -266,8 +193,6 @@ class Reader {
   std::string string() {
     const std::size_t begin = at_;
     const char quote = next();
-    if (text_.substr(at_).starts_with(std::string(3, quote)))
-      refuse(begin, "multi-line strings are not supported");
     ++at_;
     std::string value;
     while (next() != quote) {
@@ -288,38 +213,32 @@ class Reader {
       ++at_;
       return {escaped[known]};
     }
-    const std::size_t digits = letter == 'u' ? 4 : letter == 'U' ? 8 : 0;
-    const std::string_view hexadecimal = text_.substr(std::min(at_ + 1, text_.size()), digits);
+    const std::string_view digits = text_.substr(std::min(at_ + 1, text_.size()), 4);
     std::uint32_t code = 0;
-    const char* const end = hexadecimal.data() + hexadecimal.size();
-    const auto [after, error] = std::from_chars(hexadecimal.data(), end, code, 16);
-    if (digits == 0 || hexadecimal.size() < digits || error != std::errc() || after != end ||
-        !is_unicode(code))
-      fail(begin, "a bad escape: \\ comes before one of {}, uXXXX and UXXXXXXXX", escapes);
-    at_ += 1 + digits;
+    const auto [after, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+    const bool is_read = error == std::errc() && after == digits.data() + 4;
+    const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
+    if (letter != 'u' || !is_read || is_surrogate)
+      fail(begin, "a bad escape: \\ comes before one of {} and uXXXX", escapes);
+    at_ += 1 + digits.size();
     return utf8_of(code);
   }
 
   TomlScalar number_or_boolean() {
     const std::size_t begin = at_;
-    while (is_of_name(next()) || next() == '.' || next() == '+' || next() == ':') ++at_;
+    while (is_of_name(next()) || next() == '.' || next() == '+') ++at_;
     const std::string_view word = text_.substr(begin, at_ - begin);
     if (word.empty()) fail(begin, "expected a value, not {}", found());
     if (word == "true" || word == "false") return word == "true";
-    if (const std::string_view kind = unsupported_kind(word); !kind.empty())
-      refuse(begin, "{} are not supported", kind);
-    const Number kind = number_kind(word);
-    if (kind == Number::none) fail(begin, "'{}' is no value; a string needs quotes", excerpt(word));
-
-    std::string plain;  // as std::from_chars reads it
-    std::copy_if(word.begin(), word.end(), std::back_inserter(plain), [](char c) { return c != '_'; });
-    if (plain.front() == '+') plain.erase(0, 1);
-    const auto converted = [&](auto number) -> TomlScalar {
-      if (std::from_chars(plain.data(), plain.data() + plain.size(), number).ec != std::errc())
-        fail(begin, "{} is out of the range of 64 bits", excerpt(word));
-      return number;
+    const auto is_read_as = [&](auto& read) {
+      const auto [after, error] = std::from_chars(word.data(), word.data() + word.size(), read);
+      return error == std::errc() && after == word.data() + word.size();
     };
-    return kind == Number::integer ? converted(std::int64_t{0}) : converted(0.0);
+    std::int64_t integer = 0;
+    if (is_read_as(integer)) return integer;
+    double number = 0;
+    if (is_read_as(number)) return number;
+    fail(begin, "'{}' is no value; a string needs quotes", excerpt(word));
   }
 
   std::string_view text_;
@@ -327,8 +246,7 @@ class Reader {
   std::size_t at_ = 0, line_begin_ = 0;
   std::int64_t line_ = 1;
   std::vector<TomlSection> sections_;
-  /// All names: "section" with its place in sections_, and "section.key" with 0.
-  std::map<std::string, std::size_t> names_;
+  std::set<std::string> names_;  // "[section]" and "section.key"
 };
 
 }  // namespace

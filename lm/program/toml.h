@@ -1,6 +1,7 @@
 // TOML 1.0 (toml.io), the part that recipes and config.toml need: sections of keys, [name] or [table.name],
-// whose values are booleans, integers, floats, strings, and lists of these. Other parts of TOML are refused
-// by name. Settings: settings.h.
+// whose values are booleans, numbers, strings of one line, and lists of these. Numbers are read as
+// std::from_chars reads them: without underscores, in base 10. Everything else is refused. Settings:
+// settings.h.
 #pragma once
 
 #include <cstddef>
@@ -37,9 +38,8 @@ struct TomlSection {
 /// The maximum size of a text.
 constexpr std::size_t max_toml_bytes = std::size_t{4} << 20;
 
-/// The sections in the order of the text. The first, which has no name, holds the keys before all sections;
-/// there, `section.key = value` is a key of that section. InputError "FILE:LINE:COLUMN: ..." for invalid TOML
-/// and for parts of TOML that are not supported. Takes linear time and does not recurse.
+/// The sections in the order of the text. The first, which has no name, holds the keys before all sections.
+/// InputError "FILE:LINE:COLUMN: ..." for what is not such a text. Takes linear time and does not recurse.
 std::vector<TomlSection> parse_toml(std::string_view text, const std::string& file);
 
 /// A value and nothing else. InputError as above.

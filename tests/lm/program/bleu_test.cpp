@@ -89,20 +89,6 @@ TEST(LmBleu, ReadsLineEndsOfWindowsAndALastLineWithoutAny) {
   expect_contains(result.err, "2 line ends CRLF were read as LF");
 }
 
-TEST(LmBleu, WarnsIfOnlyTheReferencesHaveCapitals) {
-  const TemporaryFolder folder;
-  write_bytes(folder / "reference", "A man walks .\n");
-  const std::string said = "the translations have no capital letters";
-  expect_contains(run_lm({"bleu", folder / "reference"}, {.input = "a man walks .\n"}).err, said);
-  for (const auto& [words, input] :
-       {std::pair<std::vector<std::string>, std::string>{{"--lowercase"}, "a man walks .\n"},
-        {{}, "A man walks .\n"}}) {
-    std::vector<std::string> all{"bleu", folder / "reference"};
-    all.insert(all.end(), words.begin(), words.end());
-    EXPECT_EQ(run_lm(all, {.input = input}).err, "");
-  }
-}
-
 TEST(LmBleu, RefusesInOneLine) {
   const TemporaryFolder folder;
   const std::string two = folder / "two", empty = folder / "empty", latin = folder / "latin";
@@ -111,7 +97,7 @@ TEST(LmBleu, RefusesInOneLine) {
   write_bytes(latin, "a\n\xe9t\xe9\n");
   const auto refused = [](const std::vector<std::string>& words, const std::string& input,
                           const std::string& why) { expect_refused(run_lm(words, {.input = input}), why); };
-  refused({"bleu"}, "a\n", "lm bleu reference.txt < translations.txt");
+  refused({"bleu"}, "a\n", "bleu: references is required");
   refused({"bleu", two}, "a\nb\nc\n", "standard input has 3 lines, " + two + " 2: line N must be the same");
   refused({"bleu", two, folder / "none"}, "a\nb\n", "none: cannot be opened: No such file");
   refused({"bleu", folder.path()}, "a\n", "a folder, where a file is expected");

@@ -89,9 +89,9 @@ TEST_F(Exchange, AFolderOfAnExportIsImportedAlone) {
     EXPECT_FALSE(fs::exists(data_ / "new"));
   };
   refused("run", "it is a run already");
-  refused("data", "the folder has no model.safetensors; the folder of `");
+  refused("data", "recipe.toml");
   fs::remove(data_ / "out/recipe.toml");  // as in exports of older versions
-  refused("out", "the folder has no recipe.toml; give the recipe, as in --recipe zaremba-small");
+  refused("out", "recipe.toml");
 }
 
 TEST_F(Exchange, AnImportedRunIsFinetuned) {
@@ -120,9 +120,8 @@ TEST_F(Exchange, AnExportThatFailsLeavesNothing) {
     const Result result =
         run_lm({"export", data_.path("run"), "--out", data_.path(out)}, {.max_file_bytes = 200});
     expect_refused(result, "File too large", 1);
-    EXPECT_EQ(fs::exists(data_ / out), out == "empty");
+    EXPECT_FALSE(fs::exists(data_ / out));
   }
-  EXPECT_TRUE(fs::is_empty(data_ / "empty"));
   EXPECT_EQ(exported("run", "onnx", "empty").status, 0);
 }
 
@@ -151,10 +150,10 @@ TEST_F(Exchange, WhatCannotBeImportedIsRefusedAndLeavesNothing) {
   expect_refused(run_lm({"import", data_.path("out/model.safetensors"), "--recipe", "seq2seq-multi30k",
                          "--vocab", data_.path("run/vocab.txt")}),
                  "only language models can be imported");
-  expect_refused(run_lm({"import"}), "import: no weights given");
+  expect_refused(run_lm({"import"}), "import: weights is required");
   const std::string weights = data_.path("run/model.safetensors");
-  expect_refused(run_lm({"import", weights}), "import: no recipe given");
-  expect_refused(run_lm({"import", weights, "--recipe", "char-lstm"}), "import: no vocabulary given");
+  expect_refused(run_lm({"import", weights}), "import: --recipe says what");
+  expect_refused(run_lm({"import", weights, "--recipe", "char-lstm"}), "--vocab what the rows are of");
   expect_refused(run_lm({"import", "none.pt"}), "import: none.pt: no such file");
 }
 
@@ -185,8 +184,8 @@ TEST_F(Exchange, WhatHasNoCounterpartIsRefused) {
   refused("pytorch", {"model.major_ratio=0.5"}, "a minor cell cannot be exported");
   refused("pytorch", {"model.zoneout=0.1"}, "model.zoneout, which averages states in evaluations, too,");
   refused("onnx", {"model.trained_initial_states=true"}, "an initial state other than zeros");
-  expect_refused(run_lm({"export"}), "export: no run given");
-  expect_refused(run_lm({"export", data_.path("run-1")}), "export: no folder given");
+  expect_refused(run_lm({"export"}), "export: run is required");
+  expect_refused(run_lm({"export", data_.path("run-1")}), "export: --out is required");
   expect_refused(exported("run-1", "tflite", "out"), "--format");
 }
 

@@ -37,7 +37,7 @@ double valid_nats(const SmallData& data, const std::string& run) {
 TEST(Finetune, OfATrainingThatIsNotFinished) {
   const SmallData data;
   data.trained("part", {"--epochs", "5", "--max-minutes", "0.0000001"});  // one step
-  expect_refused(run_lm(finetune(data, "part", "better")), "; or let it end with epoch 1, which has begun: ");
+  expect_refused(run_lm(finetune(data, "part", "better")), "its training is not finished; finish it first: ");
   data.trained("other", {"--epochs", "5", "--max-minutes", "0.0000001", "--seed", "2"});
   const nlohmann::json grouped =
       json_of_lm({"table", data.path("part"), data.path("other"), "--group-by", "model.layers"});
@@ -51,7 +51,6 @@ TEST(Finetune, OfATrainingThatIsNotFinished) {
                 .size(),
             2u)
       << "apart from finished ones";
-  expect_contains(output_of_lm(data.resume("part", {"--epochs", "1"})), " nats since step 1 ");
 }
 
 TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
@@ -178,7 +177,7 @@ TEST(Finetune, Refuses) {
   const auto refused = [&](const std::vector<std::string>& words, const std::string& part) {
     expect_refused(run_lm(words), part);
   };
-  refused({"finetune"}, "no run given");
+  refused({"finetune"}, "run is required");
   refused(finetune(data, "none", "run"), "no run at");
   refused(finetune(data, "base", "base"), "holds a run already");
   refused(finetune(data, "base", "run", {"--set", "data.min_count=2"}), "cannot change in a finetuning");

@@ -68,13 +68,5 @@ TEST_F(GenerateTest, NewWaysToSample) {
   expect_contains(generated({"--min-p", "1.5"}).err, "--min-p");
 }
 
-TEST_F(GenerateTest, TakesTurns) {
-  const Result result = generated({"--interactive", "-n", "5"}, "the cat\na dog\n");
-  EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_TRUE(result.out.starts_with("the cat")) << result.out;
-  expect_contains(result.out, "\na dog");
-  EXPECT_EQ(result.err, "") << "no prompt where nobody types";
-}
-
 }  // namespace
 }  // namespace rondo

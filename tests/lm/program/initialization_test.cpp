@@ -103,14 +103,12 @@ TEST_F(InitializationTest, AnUntrainedUnknownOfAFileIsSaid) {
 }
 
 TEST_F(InitializationTest, SaysThatNoUpdateWasBetter) {
-  const std::string said = "no evaluation was better than that of " + data->path("base");
-  const std::string told = output_of_lm(begin("worse", {"--set", "train.learning_rate=0.5", "--steps", "3"}));
-  expect_contains(told, said);
+  output_of_lm(begin("worse", {"--set", "train.learning_rate=0.5", "--steps", "3"}));
   EXPECT_TRUE(bytes_of_file(*data / "worse/model.safetensors") ==
               bytes_of_file(*data / "base/model.safetensors"));
   EXPECT_EQ(json_of_lm({"table", data->path("worse")}).at("runs")[0].at("model"), "unchanged");
   expect_contains(output_of_lm({"table", data->path("worse"), "--full"}), "finished, weights unchanged");
-  EXPECT_EQ(output_of_lm(begin("better", {"--epochs", "1"})).find(said), std::string::npos);
+  output_of_lm(begin("better", {"--epochs", "1"}));
   EXPECT_FALSE(json_of_lm({"table", data->path("better")}).at("runs")[0].contains("model"));
   expect_contains(run_lm({"table", data->path("better")}).err,
                   "are unknown to " + data->path("better") + " (");
@@ -144,8 +142,7 @@ TEST_F(InitializationTest, WhatItRefuses) {
   expect_refused(
       run_lm(
           {"finetune", data->path("base"), "--data", data->path("new"), "--set", "finetune.learning_rate=1"}),
-      "not the text of this run, by its SHA-256; --data says where that text lies now; to train its "
-      "model on another text: ");
+      "not the text of this run, by its SHA-256; --data says where that text lies now");
 }
 
 // The steps that ended a trial are among its settings.
@@ -156,8 +153,6 @@ TEST_F(InitializationTest, EpochsThatAreGivenEndATrainingInPlaceOfTheBasesSteps)
   inherited[2] = epochs[2] = trial;
   const std::string out = output_of_lm(inherited);
   expect_contains(out, "the vocabulary of " + trial + ", and ends after 3 steps (train.steps)");
-  expect_contains(out, "ended after 3 steps (train.steps), in epoch 1; to go on: ");
-  expect_contains(out, "train --out " + data->path("inherited") + " --resume --steps 6\n");
   const std::string by_epochs = output_of_lm(epochs);
   EXPECT_EQ(by_epochs.find("train.steps"), std::string::npos) << by_epochs;
   const auto epochs_of = [&](const std::string& run) {

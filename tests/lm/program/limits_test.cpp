@@ -25,18 +25,9 @@ TEST(Limits, StepsEndATraining) {
     }
   expect_refused(run_lm(data.resume("run", {"--steps", "5"})), "has trained 7 steps already");
   expect_refused(run_lm(data.resume("run", {"--steps", "-1"})), "--steps");
-  expect_contains(out, "ended after 7 steps (train.steps), in epoch 1; to go on: ");
-  const std::string resumed = output_of_lm(data.resume("run", {"--steps", "9"}));
-  expect_contains(resumed, " nats since step 7 ");  // the mean of those before was told then
-  const std::string again = output_of_lm(data.resume("run", {"--steps", "9"}));
-  EXPECT_EQ(again.find("ended after"), std::string::npos) << again;
+  output_of_lm(data.resume("run", {"--steps", "9"}));
   output_of_lm(data.resume("run", {"--steps", "0", "--epochs", "1"}));  // epochs end it
   EXPECT_EQ(row_of(data, "run").at("epochs"), 1);
-  // Ended with an epoch: the next one is whole.
-  const std::string epoch = fmt::format("{}", row_of(data, "run").at("steps").get<int64_t>());
-  data.trained("whole", {"--steps", epoch, "--set", "train.eval_every=0"});
-  const std::string next = output_of_lm(data.resume("whole", {"--steps", "0", "--epochs", "2"}));
-  EXPECT_EQ(next.find("since step"), std::string::npos) << next;
   // Beyond the epochs that the recipe has.
   output_of_lm(data.train("long", {"--epochs", "1", "--steps", "40"}));
   EXPECT_GT(row_of(data, "long").at("epochs"), 1);
@@ -59,16 +50,6 @@ TEST(Limits, MinutesEndATrainingThatGoesOnAsIfItHadNotEnded) {
   EXPECT_EQ(data.model_digest("run"), data.model_digest("whole"));
   EXPECT_TRUE(log_of(data / "run") == log_of(data / "whole"));
   EXPECT_EQ(row_of(data, "run").at("finished"), true);
-}
-
-TEST(Limits, MoreThreadsThanProcessorsAreReported) {
-  const SmallData data;
-  const auto trained_with = [&](const std::string& run, int threads) {
-    return output_of_lm({"train", "--recipe", data.path("small.toml"), "--data", data.path("data"), "--out",
-                         data.path(run), "--steps", "1", "--threads", std::to_string(threads)});
-  };
-  expect_contains(trained_with("many", processors() + 1), "more threads than processors gain nothing");
-  EXPECT_EQ(trained_with("one", 1).find("gain nothing"), std::string::npos);
 }
 
 TEST(Limits, AStopBeforeTheFirstEvaluationLeavesAModel) {
@@ -102,8 +83,7 @@ TEST(Limits, QuietPrintsTheFolder) {
   EXPECT_EQ(result.out, data.path("run") + "\n");
   EXPECT_EQ(result.err, "");
   fs::remove(data / "run/model.safetensors");
-  expect_refused(run_lm({"generate", data.path("run")}),
-                 "although one was measured: has its model.safetensors been moved?");
+  expect_refused(run_lm({"generate", data.path("run")}), "holds no model");
 
   Program program(data.train("stopped", {"--epochs", "9999", "--quiet"}));
   ASSERT_TRUE(program.wait_until([&] { return fs::exists(data / "stopped/model.safetensors"); }));

@@ -44,6 +44,11 @@ TEST(Nearest, WhatIsVeryLongIsNotCompared) {
 TEST(Nearest, EndOfAnErrorText) {
   EXPECT_EQ(did_you_mean("lstn", {"lstm", "gru"}), "; did you mean 'lstm'?");
   EXPECT_EQ(did_you_mean("convolution", {"lstm", "gru"}), "; known: lstm, gru");
+  EXPECT_EQ(did_you_mean("--batch-size", {"--streams", "train.batch"}), "; here it is 'train.batch'");
+  EXPECT_EQ(did_you_mean("--batch-size", {"--streams"}), "; here it is '--streams'");
+  EXPECT_EQ(did_you_mean("--gpu", {"--device"}), "; here it is '--device cuda'");
+  EXPECT_EQ(did_you_mean("dynamic.lr", {"train.learning_rate", "dynamic.learning_rate"}),
+            "; here it is 'dynamic.learning_rate'");
 }
 
 }  // namespace

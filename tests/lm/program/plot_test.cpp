@@ -195,7 +195,7 @@ TEST_F(PlottedRuns, AttentionOfAFile) {
 
 TEST_F(PlottedRuns, WhatCannotBePlotted) {
   const std::string sgd = data->path("sgd");
-  expect_refused(run_lm({"plot"}), "plot: no run given");
+  expect_refused(run_lm({"plot"}), "plot: runs is required");
   expect_refused(run_lm({"plot", sgd, "--over", "model.hidden"}),
                  "--over and --band are for the folder of a");
   expect_refused(run_lm({"plot", sgd, "--out", sgd + "/log.jsonl"}), "log.jsonl");

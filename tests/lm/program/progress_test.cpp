@@ -78,12 +78,6 @@ TEST(Progress, WhenPipedLinesThatStayAlone) {
             "stays\n");
 }
 
-TEST(Progress, TheTimeLeftIsTheShorterOfTwo) {
-  EXPECT_EQ(left_text(125), "2m05s left");
-  EXPECT_EQ(left_text(125, 3600), "2m05s left");
-  EXPECT_EQ(left_text(5640, 58), "58s left (--max-minutes)");
-}
-
 TEST(Progress, NotTooOften) {
   const auto two = [](Progress& progress) {
     for (const char* text : {"one", "two"}) progress.status(std::vector<std::string>{text});

@@ -141,7 +141,7 @@ TEST(QuestionAnsweringRun, AnswersQuestions) {
   refused("Today @entity4 met @entity6 .\t@placeholder ?\n",
           "@entity6, and this run's model knows markers below @entity6");
   refused("so An met Bo , Cy , Di , Ed , Flo and Gus .\t@placeholder ?\n", "7 entities");
-  expect_refused(run_lm({"answer"}), "lm answer runs/attentive-reader-1");
+  expect_refused(run_lm({"answer"}), "run is required");
 }
 
 TEST(QuestionAnsweringRun, ResumesToTheSameBytes) {
@@ -184,7 +184,7 @@ TEST(QuestionAnsweringRun, OtherCommandsRefuseIt) {
   output_of_lm(data.train("run", {"--epochs", "1"}));
   for (const char* command : {"generate", "score", "translate", "finetune", "classify"})
     expect_refused(run_lm({command, run}), "question_answering");
-  expect_refused(run_lm({"eval", run, "--dynamic"}), "--dynamic: is for language models");
+  expect_refused(run_lm({"eval", run, "--dynamic"}), "are for language models");
   expect_refused(run_lm({"eval", run, "--set", "data.entities=9"}), "a run is evaluated as it was trained");
 }
 

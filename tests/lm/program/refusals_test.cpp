@@ -62,7 +62,7 @@ TEST_F(RefusalsTest, Usage) {
   expect_refused(run_lm({"--verson"}), "--version");
   expect_refused(run_lm({"eval", run(), "--jsn"}), "--json");
   expect_refused(run_lm({"eval", run(), "more"}), "more");
-  expect_refused(run_lm({"eval"}), "no run given");
+  expect_refused(run_lm({"eval"}), "run is required");
   expect_refused(run_lm({"eval", run(), "--streams", "0"}), "--streams");
   expect_refused(run_lm({"eval", run(), "--split", "dev"}), "--split");
   expect_refused(run_lm({"generate", run(), "--temperature", "-1"}), "--temperature");
@@ -77,15 +77,10 @@ TEST_F(RefusalsTest, Usage) {
 }
 
 TEST_F(RefusalsTest, RunsThatAreMeant) {
-  expect_refused(run_lm({"train", "--recipe", run(), "--data", "x"}),
-                 "its recipe is " + run() + "/config.toml");
-  expect_refused(run_lm({"train", "--out", run()}), "holds a run; to continue it: ");
+  expect_refused(run_lm({"train", "--recipe", run(), "--data", "x"}), "a folder, where a file is expected");
+  expect_refused(run_lm({"train", "--out", run()}), "to continue a run, --out RUN --resume");
   expect_refused(run_lm({"eval", run(), run() + "/vocab.txt", run() + "/vocab.txt"}), "unexpected argument");
-  fs::create_directories(*data / "here/runs");
-  fs::copy(run(), *data / "here/runs/one");
-  expect_refused(run_lm({"eval", "one"}, {.folder = data->path("here")}),
-                 "no run at one: no such folder; did you mean runs/one?");
-  expect_refused(run_lm({"table", data->path("here/runs/*")}), "a shell leaves a * as it is");
+  expect_refused(run_lm({"eval", "one"}), "no run at one: no such folder");
 }
 
 TEST_F(RefusalsTest, StandardInputAsTrainingText) {
@@ -110,8 +105,8 @@ TEST_F(RefusalsTest, Recipes) {
   refused(data->path("syntax.toml"), "syntax.toml:1");
   expect_training_refused({"--set", "model.hiden=3"}, "model.hidden");
   expect_training_refused({"--set", "model.dropout=1.5"}, "--set model.dropout=1.5");
-  expect_training_refused({"--set", "model.hidden=8,8"}, "; write model.hidden=[8,8]");
-  expect_training_refused({"--set", "model.dropout=0,0.5"}, "sweep` trains with each of several values");
+  expect_training_refused({"--set", "model.hidden=8,8"}, "as in [650, 650]");
+  expect_training_refused({"--set", "model.dropout=0,0.5"}, "expected a number, 0 to below 1");
   expect_training_refused({"--set", "model.cell=gru", "--set", "model.forget_bias=2"},
                           "set it to its default, --set model.forget_bias=0");
   expect_training_refused({"--set", "model.layers=two"}, "--set model.layers=two");

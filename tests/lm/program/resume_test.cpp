@@ -329,7 +329,7 @@ TEST(Resume, RefusesWhatDoesNotFit) {
   expect_contains(changed.err,
                   "lm train --init-from " + data.path("run") + " --data FILE --set train.batch=2");
   expect_refused(run_lm(data.resume("run", {"--data", data.path("nowhere")})), "no such file or folder");
-  expect_refused(run_lm(data.resume("run", {"--recipe", "demo"})), "leave out --recipe");
+  expect_refused(run_lm(data.resume("run", {"--recipe", "demo"})), "--recipe excludes --resume");
   {
     const FolderLock other_process(data / "run");
     expect_refused(run_lm(data.resume("run")), "another process");

@@ -78,12 +78,6 @@ TEST(RunFolder, OpensOnlyRuns) {
   write_bytes(folder / "config.toml", "");
   EXPECT_EQ(open_run_folder(folder.path()).path, folder.path());
   expect_contains(error_of([&] { open_run_folder(folder / "config.toml"); }), "it is a file");
-  const std::string recipe = error_of([&] { open_run_folder("char-lstm"); });
-  expect_contains(recipe, "no run at char-lstm: it is a recipe; ");
-  expect_contains(recipe, " info --recipe char-lstm shows its model, ");
-  expect_contains(recipe, " train --recipe char-lstm --data FILE trains it");
-  write_bytes(folder / "own.toml", "");
-  expect_contains(error_of([&] { open_run_folder(folder / "own.toml"); }), "it is a recipe");
 }
 
 TEST(RunFolder, ConfigReadsBack) {
@@ -137,55 +131,6 @@ TEST(RunFolder, ConfigErrors) {
   }
   write_bytes(run.config(), "[made_by]\nthreads = -1\n");
   expect_contains(error_of([&] { read_config(run); }), "config.toml:2:11: made_by.threads = -1");
-}
-
-TEST(RunFolder, ReadsRunsThatHaveAKeyOfAnEarlierVersion) {
-  const TemporaryFolder folder;
-  const RunFolder run{folder.path()};
-  const std::string model = "[model]\nhidden = 7\npersistent_kernel = ",
-                    made_by = "\n[made_by]\nversion = \"0.2.0\"\nthreads = 1\nsha256 = [\"00ff  a.txt\"]\n",
-                    unknown = "unknown key 'model.persistent_kernel'";
-  for (const char* value : {"false", "true"}) {
-    write_bytes(run.config(), model + value + made_by);
-    RunConfig config = read_config(run);
-    EXPECT_EQ(config.recipe.language_model().model.hidden, std::vector<std::int64_t>{7});
-    EXPECT_EQ(load_recipe(run.config()).language_model().model.hidden, std::vector<std::int64_t>{7})
-        << "it is a recipe, too";
-    write_config(run, config);
-    EXPECT_EQ(bytes_of_file(run.config()).find("persistent_kernel"), std::string::npos);
-    const std::string recipe = folder / "recipe.toml";
-    write_bytes(recipe, model + value + "\n");
-    expect_contains(error_of([&] { load_recipe(recipe); }), recipe + ":3:1: " + unknown);
-  }
-  expect_contains(
-      error_of([] { resolve_recipe("char-lstm", {parse_setting("model.persistent_kernel=true")}); }),
-      "--set model.persistent_kernel=true: " + unknown);
-}
-
-TEST(RunFolder, RefusesRunsWhoseResetGateHadAnotherEquation) {
-  const TemporaryFolder folder;
-  const RunFolder run{folder.path()};
-  const auto write = [&](const std::string& version, const std::string& model) {
-    write_bytes(run.config(), "[model]\n" + model + "[made_by]\nversion = \"" + version +
-                                  "\"\nthreads = 1\nsha256 = [\"00ff  a.txt\"]\n");
-  };
-  const auto refusal = [&](const std::string& model) {
-    write("0.1.0", model);
-    return error_of([&] { read_config(run); });
-  };
-  const std::string one_hot = "cell = \"mgru\"\nembedding = 0\nhidden = 30\n";
-  expect_contains(refusal(one_hot), "version 0.1.0, whose mgru had another equation");
-  expect_contains(refusal(one_hot + "intermediate = 20\n"), "another equation");
-  expect_contains(refusal("cell = \"dt_gru\"\nhidden = 30\ntransition = [20]\n"), "another equation");
-  for (const std::string& same : {one_hot + "intermediate = 30\n", std::string("cell = \"tmgru\"\n"),
-                                  std::string("cell = \"mgru\"\nembedding = 30\nhidden = 30\n"),
-                                  std::string("cell = \"dt_gru\"\nhidden = 30\ntransition = [20, 30]\n")}) {
-    write("0.1.0", same);
-    EXPECT_NO_THROW(read_config(run)) << same;
-  }
-  expect_contains(refusal("cell = \"gru_reset_after\"\nbiases = 1\n"), "set model.biases = 2 in this file");
-  write("0.2.0", one_hot);
-  EXPECT_NO_THROW(read_config(run));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ TEST(ShellCommand, HintsBeginWithTheProgramAsItWasStarted) {
   const std::string command = out.substr(begin, out.find('\n', begin) - begin);
   EXPECT_TRUE(command.ends_with("/lm generate " + data.path("run"))) << command;
   EXPECT_EQ(std::system((command + " -n 1 > /dev/null 2>&1").c_str()), 0) << command;
-  expect_contains(run_lm({"eval", "--none"}).err, "/lm eval --help");
+  expect_contains(run_lm({"eval", "run", "--none"}).err, "/lm eval --help");
   expect_contains(run_lm({"train"}).err, "/lm recipes`");
 }
 

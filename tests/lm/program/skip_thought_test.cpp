@@ -230,8 +230,8 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
 
   EXPECT_EQ(run_lm({"table", run}).err, "");
   expect_refused(run_lm({"eval", run, "--sentences", data.path("sets"), "--dynamic"}),
-                 "leave out the other options");
-  expect_refused(run_lm({"eval", run, "--vectors", data.path("toy.toml")}), "goes with --sentences");
+                 "--dynamic excludes --sentences");
+  expect_refused(run_lm({"eval", run, "--vectors", data.path("toy.toml")}), "--vectors requires --sentences");
   data.write("sets/pairs.test.tsv", "1\tthe dog\tthe cat\n0\tthe dog\tthe rose\n");
   refused("pairs.train.tsv", "0.5\tthe dog\tthe cat\n1\tthe dog\tthe rose\n",
           "pairs.train.tsv: a judgment of 0.5, which is neither 0 nor 1");
@@ -308,7 +308,7 @@ TEST(SkipThoughtRun, OtherCommandsRefuseIt) {
   for (const Words& words :
        std::vector<Words>{{"generate", run}, {"score", run}, {"classify", run}, {"finetune", run}})
     expect_refused(run_lm(words), "skip_thought");
-  expect_refused(run_lm({"eval", run, "--cache"}), "--cache: is for language models");
+  expect_refused(run_lm({"eval", run, "--cache"}), "are for language models");
   expect_refused(run_lm({"eval", run, "--set", "model.hidden=3"}), "is evaluated as it was trained");
   expect_refused(run_lm({"embed", run, "--output", run + "/model.safetensors"}, {.input = "a\n"}),
                  "is a file of the run");

@@ -216,19 +216,6 @@ TEST(SweepOfBadRuns, WarnsOfTheirFigures) {
   expect_contains(run_lm({"table", small.path("sweep")}).err, warning);
 }
 
-TEST(SweepOfBadRuns, WarnsOfARateForAnotherOptimizer) {
-  const SmallData small;  // with adam
-  const std::string said = "sgd has the learning rate of the recipe, ";
-  const auto swept = [&](const std::vector<std::string>& more) { return run_lm(words_of(small, more)).out; };
-  const std::string told = swept({"--set", "train.optimizer=adam,sgd", "--steps", "2"});
-  EXPECT_EQ(told.find(said), told.rfind(said));
-  expect_contains(told, said);
-  fs::remove_all(small.path("sweep"));
-  EXPECT_EQ(
-      swept({"--set", "train.optimizer=sgd", "--set", "train.learning_rate=1,2", "--steps", "2"}).find(said),
-      std::string::npos);
-}
-
 TEST(Sweep, MarksNoBestAmongVocabularies) {
   const SmallData small;
   output_of_lm(words_of(small, {"--set", "data.unit=words,characters", "--steps", "2"}));

@@ -134,7 +134,7 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   refuses({"translate", path("run"), "--beam", "2", "--n-best", "3"},
           "--n-best 3: a beam of 2 keeps fewer hypotheses; give --beam 3 or more");
   refuses({"translate", path("run"), "--length-penalty", "-1"}, "--length-penalty");
-  refuses({"translate"}, "lm translate runs/attention-multi30k-1");
+  refuses({"translate"}, "run is required");
   refuses({"translate", path("run"), "--task", "none"}, "--task none");
   refuses({"eval", path("run"), "--task", "none"}, "one task alone");
   refuses({"translate", path("no-run")}, "no-run");
@@ -148,7 +148,7 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   for (const char* name : {"train.aa", "train.bb", "valid.aa", "valid.bb"})
     fs::copy(path(name), path("other/") + name);
   refuses({"eval", path("run"), "--data", path("other")}, "to measure another text: ");
-  refuses({"eval", path("run"), "--budget", "100"}, "--budget: is for language models");
+  refuses({"eval", path("run"), "--budget", "100"}, "--budget requires --tune");
   refuses({"eval", path("run"), "--set", "model.hidden=3"}, "model.hidden");
   refuses({"finetune", path("run"), "--out", path("more")}, "translation");
 
