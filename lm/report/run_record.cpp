@@ -102,13 +102,19 @@ void take_measurements(const std::vector<KeptMeasurement>& kept, RunRecord& run)
   const Recipe& recipe = run.recipe();
   const Provenance& made_by = run.config.made_by;
   const std::string preferred = recipe.task->preferred_reading();
+  const LanguageModellingTask* task = recipe.language_modelling();
+  const bool begins_anew =
+      task &&
+      !final_reading(task->settings.train, 0, task->settings.model.trained_initial_states).carries_state();
   for (const KeptMeasurement& it : kept) {
     if (digests_of(it.sha256) != digests_of(made_by.sha256)) continue;
     if (it.precision != Precision::fp32 && it.precision != made_by.precision) continue;
-    const auto kind = std::find_if(
-        kinds_of_measurement.begin(), kinds_of_measurement.end(), [&](const MeasurementKind& of) {
-          return of.split == it.split && of.dynamic == it.dynamic && of.cache == it.cache;
-        });
+    const bool carried = !it.dynamic && !it.cache && begins_anew && it.read == Reading{}.text();
+    const auto kind = std::find_if(kinds_of_measurement.begin(), kinds_of_measurement.end(),
+                                   [&](const MeasurementKind& of) {
+                                     return of.split == it.split && of.dynamic == it.dynamic &&
+                                            of.cache == it.cache && of.carried == carried;
+                                   });
     if (kind == kinds_of_measurement.end()) continue;
     std::optional<KeptMeasurement>& into =
         run.measured[static_cast<std::size_t>(kind - kinds_of_measurement.begin())];
@@ -168,7 +174,7 @@ double RunRecord::published(std::size_t kind) const {
   const MeasurementKind& of = kinds_of_measurement[kind];
   const bool is_read_as_published =
       !of.is_plain() || !measured[kind] || measured[kind]->read == recipe().task->preferred_reading();
-  if (!finished || !is_read_as_published || !is_of_the_papers_text() ||
+  if (!finished || of.carried || !is_read_as_published || !is_of_the_papers_text() ||
       !changed_keys(recipe(), is_finetuned()).empty())
     return 0;
   return published_figure(recipe().published, is_finetuned(), of.split, of.dynamic, of.cache);

@@ -1,5 +1,5 @@
 // The record of a run: its settings, the course of its training, and what was measured of its best model;
-// from config.toml, log.jsonl and evaluations.jsonl in its folder. `lm table`, `lm sweep` and `lm
+// from config.toml, log.jsonl and evaluations.jsonl in its folder. `lm table`, the report of a sweep and `lm
 // plot` read nothing else. Groups of runs, and means over them: lm/report/run_groups.h.
 #pragma once
 
@@ -20,14 +20,16 @@
 
 namespace rondo {
 
+/// A kind of measurement. `carried`: the state is carried through the text, although the recipe resets it.
 struct MeasurementKind {
   std::string name, split;
-  bool dynamic = false, cache = false;
+  bool dynamic = false, cache = false, carried = false;
 
-  bool is_plain() const { return !dynamic && !cache; }
+  bool is_plain() const { return !dynamic && !cache && !carried; }
 };
 inline const std::vector<MeasurementKind> kinds_of_measurement = {
     {"test", "test"},
+    {"test carried on", "test", false, false, true},
     {"test dynamic", "test", true},
     {"test cache", "test", false, true},
     {"test dynamic+cache", "test", true, true},
@@ -37,7 +39,7 @@ inline const std::vector<MeasurementKind> kinds_of_measurement = {
     {"valid dynamic+cache", "valid", true, true},
     {"speakers", "speakers"},
 };
-constexpr std::size_t test_kind = 0, valid_kind = 4;
+constexpr std::size_t test_kind = 0, valid_kind = 5;
 
 /// When something was logged. What a log of an older version lacks is estimated from its last evaluation.
 struct LoggedMoment {
