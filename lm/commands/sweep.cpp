@@ -111,7 +111,7 @@ std::string data_settings(Recipe recipe) {
 /// The runs of a sweep: each in its folder, or in that of a run with the same settings which an earlier sweep
 /// has named after other ones. InputError if a run that is there has other settings or another text, or if
 /// the diagram could not be drawn.
-std::vector<PlannedRun> plan_of(const SweepOptions& options) {
+std::vector<PlannedRun> plan_runs(const SweepOptions& options) {
   const fs::path out = options.train.out;
   Runs all;
   const auto add = [&](const std::string& path, const RunConfig& config) {
@@ -356,10 +356,8 @@ int sweep(const SweepOptions& options) {
   check_input(!fs::exists(out) || fs::is_directory(out), "--out {}: is a file; give a folder", out.string());
   check_input(!fs::is_other(options.train.data),
               "--data {}: every run reads it anew: give a file or a folder", options.train.data);
-  std::vector<PlannedRun> planned = plan_of(options);
-  std::error_code error;
-  fs::create_directories(out, error);
-  check(!error, "cannot make the folder {}: {}", out.string(), error.message());
+  std::vector<PlannedRun> planned = plan_runs(options);
+  fs::create_directories(out);
   const FolderLock lock(out, "sweeps here");
   const std::string plot = (out / "sweep.svg").string();
   file_to_write("--out", plot);  // rather refused now than after the trainings

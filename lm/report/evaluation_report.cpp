@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <span>
 #include <string>
 #include <variant>
@@ -128,23 +126,6 @@ std::vector<std::pair<std::string, double>> searched(const Adaptation& how) {
   return settings;
 }
 
-/// The best settings that are the "least" or the "largest" that a search tried, by key.
-Json at_the_edge(const Tuned& tuned) {
-  std::map<std::string, std::set<double>> tried;
-  for (const Trial& trial : tuned.trials)
-    for (const auto& [key, value] : searched(trial.how)) tried[key].insert(value);
-  // A trial has the best lambda of its window and theta; all were tried with each.
-  tried["cache.lambda"].insert(std::begin(tuned_lambdas), std::end(tuned_lambdas));
-  Json found = Json::object();
-  for (const auto& [key, best] : searched(tuned.best)) {
-    if (key == "cache.window" && best >= static_cast<double>(tuned.prefix)) continue;  // it holds all
-    tried[key].insert(best);
-    const double least = *tried[key].begin(), most = *tried[key].rbegin();
-    if (least < most && (best == least || best == most)) found[key] = best == least ? "least" : "largest";
-  }
-  return found;
-}
-
 /// The options that give another evaluation these settings.
 std::string words_of(const Adaptation& how) {
   std::vector<std::string> words;
@@ -190,7 +171,6 @@ bool is_printed(const Detail& it) {
 Json json_of(const Tuned& tuned, std::int64_t budget) {
   Json json{{"split", "valid"}, {"budget", budget}, {"scored", tuned.symbols}, {"trials", Json::array()}};
   json["best"] = words_of(tuned.best);
-  json["at_the_edge"] = at_the_edge(tuned);
   for (const Trial& trial : tuned.trials) {
     Json entry = json_of(trial.how);
     entry["symbols"] = trial.symbols;
@@ -249,10 +229,6 @@ void print_tuned(const Tuned& tuned, std::int64_t symbols_of_text) {
              is_whole ? "all" : "the first", counted_text(tuned.prefix, "symbols"),
              readings == 1 ? "1 pass" : fmt::format("{} passes", readings), tuned.symbols,
              tuned.best.cache ? " (trials of the cache share a pass)" : "");
-  const Json edges = at_the_edge(tuned);
-  for (const auto& [key, which] : edges.items())
-    fmt::print("{} is at the {} edge of the grid; to search on from it: --tune {}\n", key,
-               which.get<std::string>() == "least" ? "lower" : "upper", words_of(tuned.best));
   fmt::print("best: {}\n", words_of(tuned.best));
 }
 

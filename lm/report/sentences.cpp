@@ -52,31 +52,27 @@ const std::vector<KnownSet>& known_sets() {
   return sets;
 }
 
-SentenceSplit split_of(JudgedPairs pairs, SentenceSetKind kind) {
-  SentenceSplit split{std::move(pairs.first), std::move(pairs.second)};
-  if (kind == SentenceSetKind::relatedness) {
-    split.scores = std::move(pairs.judgments);
-  } else {
-    for (const double it : pairs.judgments) split.labels.push_back(it >= 1 ? 1 : 0);
-  }
-  return split;
-}
-
 /// Pairs are related by 1 to 5, or are paraphrases, 1, or not, 0.
 void add_pairs(SentenceSet& set, const fs::path& file) {
-  JudgedPairs pairs = set.kind == SentenceSetKind::relatedness
-                          ? read_judged_pairs(file, sick_columns, 1, 5)
-                          : read_judged_pairs(file, paraphrase_columns, 0, 1, true);
-  if (set.kind != SentenceSetKind::relatedness) {
-    const std::vector<double>& all = pairs.judgments;
-    for (const double it : all)
+  const bool are_related = set.kind == SentenceSetKind::relatedness;
+  JudgedPairs pairs = are_related ? read_judged_pairs(file, sick_columns, 1, 5)
+                                  : read_judged_pairs(file, paraphrase_columns, 0, 1, true);
+  SentenceSplit split{std::move(pairs.first), std::move(pairs.second)};
+  if (are_related) {
+    split.scores = std::move(pairs.judgments);
+  } else {
+    for (const double it : pairs.judgments) {
       check_input(it == 0 || it == 1, "{}: a judgment of {}, which is neither 0 nor 1", file.string(), it);
+      split.labels.push_back(static_cast<std::int32_t>(it));
+    }
+    const std::int32_t first = split.labels.front();
     const bool is_train = set.splits.empty();
-    check_input(!is_train || std::count(all.begin(), all.end(), all.front()) < std::ssize(all),
-                "{}: all pairs are judged {}, and a classifier learns from both", file.string(), all.front());
+    check_input(
+        !is_train || std::count(split.labels.begin(), split.labels.end(), first) < std::ssize(split.labels),
+        "{}: all pairs are judged {}, and a classifier learns from both", file.string(), first);
   }
   set.sha256.push_back(pairs.sha256 + "  " + file.string());
-  set.splits.push_back(split_of(std::move(pairs), set.kind));
+  set.splits.push_back(std::move(split));
 }
 
 /// These files are distributed in UTF-8, or in Latin-1 without saying so.

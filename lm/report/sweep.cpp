@@ -187,8 +187,8 @@ namespace {
 /// The diagrams of a sweep in the making.
 struct SweepDrawing {
   struct Row {
-    std::vector<std::string> values;  // of the keys
-    Runs runs;                        // which differ only in their seed
+    std::map<std::string, std::string> values;  // of the keys
+    Runs runs;                                  // which differ only in their seed
 
     double parameters() const { return static_cast<double>(runs.front()->parameters); }
   };
@@ -202,7 +202,7 @@ struct SweepDrawing {
                   "{} and {} are of several recipes, {} and {}: a diagram is of one", runs.front()->path,
                   run->path, recipe, run->recipe().name);
     for (Runs& group : group_by_settings(runs)) {
-      std::vector<std::string> values = values_of(group.front()->recipe(), keys);
+      std::map<std::string, std::string> values = values_in(group.front()->recipe());
       rows.push_back({std::move(values), std::move(group)});
     }
   }
@@ -221,11 +221,13 @@ struct SweepDrawing {
     std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return x_of(a) < x_of(b); });
   }
 
-  std::size_t index_of(const std::string& key) const {
-    return static_cast<std::size_t>(std::find(keys.begin(), keys.end(), key) - keys.begin());
+  std::map<std::string, std::string> values_in(const Recipe& of) const {
+    std::map<std::string, std::string> values;
+    for (const std::string& key : keys) values[key] = values_of(of, {key}).front();
+    return values;
   }
   std::optional<double> number_at(const Row& row, const std::string& key) const {
-    return number_of(row.values[index_of(key)]);
+    return number_of(row.values.at(key));
   }
   double x_of(const Row& row) const { return x == "parameters" ? row.parameters() : *number_at(row, x); }
   /// The mean of the score; none: not measured.
@@ -251,7 +253,7 @@ struct SweepDrawing {
   const Row* middle() const {
     for (const BuiltInRecipe& it : built_in_recipes()) {
       if (it.name != recipe) continue;
-      const std::vector<std::string> usual = values_of(load_recipe(recipe), keys);
+      const std::map<std::string, std::string> usual = values_in(load_recipe(recipe));
       for (const Row& row : rows)
         if (row.values == usual) return &row;
     }
@@ -261,8 +263,8 @@ struct SweepDrawing {
   /// Whether the number of parameters depends on the key.
   bool changes_parameters(const std::string& key) const {
     const auto others = [&](const Row& row) {
-      std::vector<std::string> values = row.values;
-      values[index_of(key)] = "";
+      std::map<std::string, std::string> values = row.values;
+      values.erase(key);
       return values;
     };
     for (const Row& a : rows)
@@ -273,10 +275,9 @@ struct SweepDrawing {
   /// "hidden 96, layers 2": the values of a row, all or only those that the x axis does not show.
   std::string text_of(const Row& row, bool all) const {
     std::vector<std::string> texts;
-    for (std::size_t k = 0; k < keys.size(); ++k) {
-      const bool is_on_x = std::find(on_x.begin(), on_x.end(), keys[k]) != on_x.end();
-      if (all || !is_on_x) texts.push_back(fmt::format("{} {}", shown_name(keys[k], keys), row.values[k]));
-    }
+    for (const std::string& key : keys)
+      if (all || std::find(on_x.begin(), on_x.end(), key) == on_x.end())
+        texts.push_back(fmt::format("{} {}", shown_name(key, keys), row.values.at(key)));
     return fmt::format("{}", fmt::join(texts, ", "));
   }
 

@@ -203,7 +203,7 @@ TEST_F(SpeechRun, AFinishedRunOfASweepIsNotTrainedAgain) {
   output_of_lm(words);
   const std::string table = output_of_lm(words);
   expect_contains(table, "finished before");
-  expect_contains(table, "  CER  symbols\n");
+  expect_contains(table, "CER    WER");
 }
 
 TEST_F(SpeechRun, ResumesToTheSameBytes) {
