@@ -61,12 +61,12 @@ void replace_all(std::u32string& text, std::u32string_view what, std::u32string_
 bool is_digit(char32_t c) { return U'0' <= c && c <= U'9'; }
 bool is_point(char32_t c) { return c == U'.' || c == U','; }
 bool is_dash(char32_t c) { return c == U'-'; }
-/// ASCII punctuation, except apostrophe, comma, dash and full stop.
-bool is_symbol(char32_t c) {
+bool is_ascii_punctuation(char32_t c) {
   const auto between = [c](char32_t first, char32_t last) { return first <= c && c <= last; };
-  return between(U'!', U'&') || between(U'(', U'+') || c == U'/' || between(U':', U'@') ||
-         between(U'[', U'`') || between(U'{', U'~');
+  return between(U'!', U'/') || between(U':', U'@') || between(U'[', U'`') || between(U'{', U'~');
 }
+/// ASCII punctuation, except apostrophe, comma, dash and full stop.
+bool is_symbol(char32_t c) { return is_ascii_punctuation(c) && !is_point(c) && !is_dash(c) && c != U'\''; }
 
 /// Puts a space between neighbours `first` and `second`, one `before` them and one `after` them; from left to
 /// right, and what has been a second is not a first.
@@ -204,11 +204,6 @@ std::string bleu_signature(const BleuOptions& options, std::size_t references, c
 // --- chrF ---
 
 namespace {
-
-bool is_ascii_punctuation(char32_t c) {
-  const auto between = [c](char32_t first, char32_t last) { return first <= c && c <= last; };
-  return between(U'!', U'/') || between(U':', U'@') || between(U'[', U'`') || between(U'{', U'~');
-}
 
 /// One mark at most is separated from a word: "(so)" gives "(so" and ")", as in Popovic's chrF++.py.
 std::vector<std::u32string> words_and_punctuation(std::u32string_view text) {

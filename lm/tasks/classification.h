@@ -89,12 +89,6 @@ class Classification
         model_.cross_entropy(model_.summary(input_of(staged_.sentences, indices[0])), indices[1]);
     return {nats.total / static_cast<real>(staged_.share.whole), {nats.each}};
   }
-  std::string remedy_for_memory() const override {
-    return fmt::format(
-        "make train.batch, model.hidden or the longest sentences smaller; the largest batch has {} sentences "
-        "of {} symbols",
-        staged_.sentences.sentences, staged_.sentences.steps);
-  }
   int64_t scored_per_epoch() const override { return batches_.sentences(); }
   std::string scored_items() const override { return "sentences"; }
   /// The accuracy on the validation text, and nats. `progress` gets the number of sentences done.

@@ -181,12 +181,6 @@ class QuestionAnswering
         model_.cross_entropy(read_questions(model_, staged_, indices[0], indices[1]).joint, indices[2]);
     return {nats.total / static_cast<real>(staged_.share.whole), {nats.each}};
   }
-  std::string remedy_for_memory() const override {
-    return fmt::format(
-        "make train.batch, model.hidden or data.document_words smaller; the largest batch has {} documents "
-        "of {} words",
-        staged_.documents.sentences, staged_.documents.steps);
-  }
   int64_t scored_per_epoch() const override { return batches_.questions(); }
   std::string scored_items() const override { return "questions"; }
   /// The accuracy on the validation questions, and nats. `progress` gets the number of questions done.
@@ -195,6 +189,7 @@ class QuestionAnswering
   }
 
  private:
+  std::string limit_of_lengths() const override { return "data.document_words"; }
   void stage(Batch& batch) const override {
     batch.indices = {staged_.documents.ids, staged_.questions.ids, staged_.answers};
     batch.scored = staged_.share.whole;

@@ -43,6 +43,10 @@ class SentenceObjective : public Objective {
     batches_.seek_extreme(number == 0 ? Extreme::largest : Extreme::smallest);
     return next_batch(batch);
   }
+  std::string remedy_for_memory() const override {
+    return fmt::format("make train.batch, model.hidden or {} smaller; the largest batch has {} rows",
+                       limit_of_lengths(), staged_.share.whole);
+  }
   /// The batch of the last next_batch().
   const Staged& staged() const { return staged_; }
   void divide(int64_t ranks, int64_t own) override { batches_.divide(ranks, own); }
@@ -57,6 +61,8 @@ class SentenceObjective : public Objective {
   }
 
  protected:
+  /// What a user can make smaller so that batches have fewer steps.
+  virtual std::string limit_of_lengths() const { return "the longest sentences"; }
   /// Sets what the trainer needs to know of staged_.
   virtual void stage(Batch& batch) const = 0;
   /// Begins the computation of staged_, whose rows have the random numbers of the whole batch's.

@@ -109,12 +109,6 @@ class SkipThoughtObjective : public SentenceObjective<SkipThought, TripleBatches
     // Each part is trained as if it were alone: its mean, not that over the symbols of all parts.
     return {(previous.total + next.total) / static_cast<real>(staged_.scored), {previous.each, next.each}};
   }
-  std::string remedy_for_memory() const override {
-    return fmt::format(
-        "make train.batch, model.hidden or data.max_length smaller; the largest batch has {} triples of "
-        "{}, {} and {} symbols",
-        staged_.middle.sentences, staged_.previous.steps, staged_.middle.steps, staged_.next.steps);
-  }
   int64_t scored_per_epoch() const override { return batches_.scored() * parts(); }
   /// Nats per symbol of the validation text. `progress` gets the number of triples done.
   Scores evaluate(const std::function<void(int64_t)>& progress = {}) override {
@@ -122,6 +116,7 @@ class SkipThoughtObjective : public SentenceObjective<SkipThought, TripleBatches
   }
 
  private:
+  std::string limit_of_lengths() const override { return "data.max_length"; }
   /// Each part of the model is a part of the batch: they share nothing.
   void stage(Batch& batch) const override {
     batch.indices = indices_of(staged_);

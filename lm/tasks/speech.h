@@ -251,12 +251,6 @@ class SpeechRecognition : public SentenceObjective<CtcModel, UtteranceBatches, U
         nats_of(staged_, model_.scores(frames_of(staged_, model_.device()), staged_.lengths));
     return {sum(nats) / static_cast<real>(staged_.share.whole), {nats.value()}};
   }
-  std::string remedy_for_memory() const override {
-    return fmt::format(
-        "make train.batch, model.hidden or the longest utterances smaller, or data.stack larger; the largest "
-        "batch has {} utterances of {} steps",
-        staged_.utterances, staged_.steps);
-  }
   int64_t scored_per_epoch() const override { return characters_; }
   std::string scored_items() const override { return "characters"; }
   /// The character error rate of greedy decoding on the validation utterances; then word errors and nats.
@@ -267,6 +261,7 @@ class SpeechRecognition : public SentenceObjective<CtcModel, UtteranceBatches, U
   }
 
  private:
+  std::string limit_of_lengths() const override { return "the longest utterances"; }
   void stage(Batch& batch) const override { batch.scored = staged_.scored; }
 
   const FrameOptions frames_;

@@ -21,11 +21,17 @@ std::string listed(const std::vector<std::string>& names) {
   return fmt::format("{} and {} more", fmt::join(std::span(names).first(most), ", "), names.size() - most);
 }
 
+/// The numbers of a tensor; `value` is that of a stored one.
 template <class Number>
-std::vector<real> read_as(const Safetensors& file, const TensorEntry& entry) {
-  std::vector<Number> numbers(entry.size() / sizeof(Number));
-  file.read(entry, std::as_writable_bytes(std::span(numbers)));
-  return {numbers.begin(), numbers.end()};
+std::vector<real> read_as(
+    const Safetensors& file, const TensorEntry& entry,
+    double (*value)(Number) = [](Number x) -> double { return x; }) {
+  std::vector<Number> stored(entry.size() / sizeof(Number));
+  file.read(entry, std::as_writable_bytes(std::span(stored)));
+  std::vector<real> numbers(stored.size());
+  std::transform(stored.begin(), stored.end(), numbers.begin(),
+                 [&](Number x) { return static_cast<real>(value(x)); });
+  return numbers;
 }
 
 /// IEEE 754's number of 16 bits: a sign, five bits of exponent, ten of fraction.
@@ -39,16 +45,6 @@ double from_f16(std::uint16_t bits) {
 
 /// The upper half of a float.
 double from_bf16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
-
-std::vector<real> read_16_bits(const Safetensors& file, const TensorEntry& entry,
-                               double (*number)(std::uint16_t)) {
-  std::vector<std::uint16_t> bits(entry.size() / sizeof(std::uint16_t));
-  file.read(entry, std::as_writable_bytes(std::span(bits)));
-  std::vector<real> numbers;
-  numbers.reserve(bits.size());
-  for (const std::uint16_t it : bits) numbers.push_back(static_cast<real>(number(it)));
-  return numbers;
-}
 
 /// `columns` columns become as many rows.
 std::vector<real> transposed(const std::vector<real>& numbers, std::size_t columns) {
@@ -156,8 +152,8 @@ void ForeignWeights::check_layout(const Module& model) const {
 
 std::vector<real> ForeignWeights::numbers_of(const Source& source) const {
   const TensorEntry& entry = *source.entry;
-  std::vector<real> numbers = entry.dtype == "F16"    ? read_16_bits(file_, entry, from_f16)
-                              : entry.dtype == "BF16" ? read_16_bits(file_, entry, from_bf16)
+  std::vector<real> numbers = entry.dtype == "F16"    ? read_as<std::uint16_t>(file_, entry, from_f16)
+                              : entry.dtype == "BF16" ? read_as<std::uint16_t>(file_, entry, from_bf16)
                               : entry.dtype == "F32"  ? read_as<float>(file_, entry)
                                                       : read_as<double>(file_, entry);
   if (source.transposed) numbers = transposed(numbers, static_cast<std::size_t>(entry.shape.back()));

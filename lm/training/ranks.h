@@ -28,23 +28,41 @@ class Ranks {
   virtual void add_up(std::span<double> numbers) = 0;
   /// The same for a tensor that is no view of columns, on its device: on a GPU after use_gpus(), and without
   /// waiting.
-  void add_up_tensor(const Tensor& tensor);
+  void add_up_tensor(const Tensor& tensor) {
+    begin_add_up(tensor);
+    end_add_up(tensor.device());
+  }
   /// The same in two steps: on a GPU, work that is queued between them runs at the same time. Any number of
   /// sums can begin before the end; all ranks begin the same ones in the same order.
-  void begin_add_up(const Tensor& tensor);
-  void end_add_up(Device device);
+  void begin_add_up(const Tensor& tensor) {
+    // With the pads between rows, which are zero on all ranks, or on none.
+    const auto count =
+        static_cast<size_t>(tensor.contiguous() ? tensor.size() : tensor.rows() * tensor.row_stride());
+    real* const numbers = tensor.mutable_data();
+    if (tensor.device() == Device::cpu)
+      add_up(std::span(numbers, count));
+    else
+      begin_on_gpu(numbers, count);
+  }
+  void end_add_up(Device device) {
+    if (device == Device::cuda) end_on_gpu();
+  }
   /// Lets them add up tensors of GPUs, of which each rank has its own. If it throws on one rank, the others
   /// may wait for it for ever. InputError unless these ranks can.
-  virtual void use_gpus();
+  virtual void use_gpus() { refuse_gpus(); }
   /// Copies the bytes of rank 0 to all others. Each passes as many bytes.
   virtual void send(std::span<std::byte> bytes) = 0;
 
  protected:
   Ranks(int64_t count, int64_t own) : count_(count), own_(own) {}
-  virtual void begin_on_gpu(real* numbers, size_t count);
-  virtual void end_on_gpu();
+  virtual void begin_on_gpu(real* /*numbers*/, size_t /*count*/) { refuse_gpus(); }
+  virtual void end_on_gpu() { refuse_gpus(); }
 
  private:
+  [[noreturn]] static void refuse_gpus() {
+    throw InputError("these ranks add up on CPUs only; use --device cpu");
+  }
+
   int64_t count_, own_;
 };
 

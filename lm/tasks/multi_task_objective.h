@@ -1,0 +1,189 @@
+// Multi-task learning: an objective over objectives that share modules. Luong, Le, Sutskever, Vinyals &
+// Kaiser 2016, "Multi-task Sequence to Sequence Learning", section 3: each update is from the data of one
+// task, task i with the probability
+//
+//   p_i = alpha_i / sum over j of alpha_j
+//
+// where alpha_i is the mixing ratio of task i. The first task is the reference: its ratio is 1, it ends the
+// epochs, and its figure decides which weights are best. Task i gets alpha_i updates for each update of the
+// reference on average; when its data end, they begin again. Models that share modules:
+// nn/models/shared_encoder_decoders.h.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lm/training/objective.h"
+#include "tensor/random.h"
+
+namespace rondo {
+
+/// An objective among several.
+struct MixedTask {
+  std::string name;  // of its metrics and of its state
+  double ratio = 1;  // alpha, above 0
+  Objective* objective = nullptr;
+};
+
+/// The state of a task, as NAME.*.
+class NamedWriter : public StateWriter {
+ public:
+  NamedWriter(StateWriter& to, const std::string& name) : to_(to), prefix_(name + ".") {}
+  void add(const std::string& name, const Tensor& tensor) override { to_.add(prefix_ + name, tensor); }
+  void add(const std::string& name, double number) override { to_.add(prefix_ + name, number); }
+  void add(const std::string& name, int64_t number) override { to_.add(prefix_ + name, number); }
+
+ private:
+  StateWriter& to_;
+  std::string prefix_;
+};
+
+class NamedReader : public StateReader {
+ public:
+  NamedReader(const StateReader& from, const std::string& name) : from_(from), prefix_(name + ".") {}
+  void read(const std::string& name, const Tensor& to, real least) const override {
+    from_.read(prefix_ + name, to, least);
+  }
+  void read(const std::string& name, double& number, double least) const override {
+    from_.read(prefix_ + name, number, least);
+  }
+  void read(const std::string& name, int64_t& number, int64_t least, int64_t most) const override {
+    from_.read(prefix_ + name, number, least, most);
+  }
+
+ private:
+  const StateReader& from_;
+  std::string prefix_;
+};
+
+/// In the file of a training's state, tasks.NAME.
+inline std::string state_name(const MixedTask& it) { return "tasks." + it.name; }
+
+class MultiTask : public Objective {
+ public:
+  /// `model` is the root of what all tasks train; it and the tasks must outlive this one, but for those that
+  /// are `owned`. The seed determines the choice of tasks. InputErrors: no task, a ratio that is not above 0,
+  /// a first one other than 1.
+  MultiTask(Module& model, std::vector<MixedTask> tasks, uint64_t seed = 1,
+            std::vector<std::unique_ptr<Objective>> owned = {})
+      : model_(model),
+        owned_(std::move(owned)),
+        tasks_(std::move(tasks)),
+        seed_(seed),
+        epochs_(tasks_.size(), 1) {
+    check_input(!tasks_.empty(), "there are no tasks");
+    for (const MixedTask& it : tasks_) {
+      check_input(it.ratio > 0 && std::isfinite(it.ratio), "{}: ratio = {}: expected a number above 0",
+                  it.name, it.ratio);
+      sum_ += it.ratio;
+      it.objective->begin_epoch(1);
+    }
+    check_input(tasks_.front().ratio == 1,
+                "{}: ratio = {}: the first task is the reference, whose ratio is 1", tasks_.front().name,
+                tasks_.front().ratio);
+  }
+
+  /// The index of the task whose data make update `step`, counted from 0: a function of the seed, the ratios
+  /// and the step alone.
+  size_t chosen(int64_t step) const {
+    const RandomKey key{.seed = seed_,
+                        .name = hash_of("multi_task"),
+                        .update = Deferred<uint64_t>(static_cast<uint64_t>(step))};
+    double left = uniform_from(key.bits(0)) * sum_;
+    for (size_t i = 0; i + 1 < tasks_.size(); ++i)
+      if ((left -= tasks_[i].ratio) < 0) return i;
+    return tasks_.size() - 1;
+  }
+
+  Module& model() override { return model_; }
+  /// Of the reference; the others continue where they are.
+  void begin_epoch(int64_t epoch) override {
+    tasks_.front().objective->begin_epoch(epoch);
+    epochs_.front() = epoch;
+  }
+  bool next_batch(Batch& batch) override {
+    now_ = chosen(step_);
+    Objective& objective = *tasks_[now_].objective;
+    if (!objective.next_batch(batch)) {
+      if (now_ == 0) return false;  // the same choice makes the first update of the next epoch
+      objective.begin_epoch(++epochs_[now_]);
+      batch = {};
+      check(objective.next_batch(batch), "[multi-task] the task {} has no batch", tasks_[now_].name);
+    }
+    if (batch.kind) batch.kind = *batch.kind * std::ssize(tasks_) + static_cast<int64_t>(now_);
+    return true;
+  }
+  /// Those of the first task, then those of the second, and so on.
+  bool stage_extreme(Batch& batch, size_t number) override {
+    for (now_ = 0; now_ < tasks_.size(); ++now_)
+      for (size_t i = 0; tasks_[now_].objective->stage_extreme(batch, i); ++i, batch = {})
+        if (number-- == 0) return true;
+    now_ = 0;
+    return false;
+  }
+  std::string remedy_for_memory() const override { return tasks_[now_].objective->remedy_for_memory(); }
+  Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override {
+    return tasks_[now_].objective->loss(part, indices, random);
+  }
+  void carry_state(int64_t part) override { tasks_[now_].objective->carry_state(part); }
+  void end_batch(int64_t step) override {
+    tasks_[now_].objective->end_batch(step);
+    ++step_;
+  }
+  double epoch_fraction() const override { return tasks_.front().objective->epoch_fraction(); }
+  /// Expected, if the batches of all tasks have the same size.
+  int64_t scored_per_epoch() const override {
+    return static_cast<int64_t>(sum_ * static_cast<double>(tasks_.front().objective->scored_per_epoch()));
+  }
+  std::string scored_items() const override { return tasks_.front().objective->scored_items(); }
+  /// The reference's metrics; then, as "NAME.METRIC", the first one of each of the others.
+  Scores evaluate(const std::function<void(int64_t)>& progress) override {
+    Scores scores = tasks_.front().objective->evaluate(progress);
+    for (size_t i = 1; i < tasks_.size(); ++i) {
+      const Scores other = tasks_[i].objective->evaluate({});
+      const Metric& first = other.metrics.at(0);
+      scores.metrics.push_back({tasks_[i].name + "." + first.name, first.value});
+      scores.seconds += other.seconds;
+    }
+    return scores;
+  }
+  void divide(int64_t ranks, int64_t own) override {
+    for (const MixedTask& it : tasks_) it.objective->divide(ranks, own);
+  }
+  void collect_state(Ranks& ranks) override {
+    for (const MixedTask& it : tasks_) it.objective->collect_state(ranks);
+  }
+  void save(StateWriter& to) const override {
+    to.add("multi_task.step", step_);
+    for (size_t i = 0; i < tasks_.size(); ++i) {
+      NamedWriter named(to, state_name(tasks_[i]));
+      StateWriter& writer = named;
+      writer.add("epoch", epochs_[i]);
+      tasks_[i].objective->save(writer);
+    }
+  }
+  void load(const StateReader& from) override {
+    from.read("multi_task.step", step_, 0);
+    for (size_t i = 0; i < tasks_.size(); ++i) {
+      const NamedReader named(from, state_name(tasks_[i]));
+      const StateReader& reader = named;
+      reader.read("epoch", epochs_[i], 1);
+      tasks_[i].objective->begin_epoch(epochs_[i]);
+      tasks_[i].objective->load(reader);
+    }
+  }
+
+ private:
+  Module& model_;
+  std::vector<std::unique_ptr<Objective>> owned_;
+  std::vector<MixedTask> tasks_;
+  uint64_t seed_;
+  double sum_ = 0;               // of the ratios
+  std::vector<int64_t> epochs_;  // of each task
+  int64_t step_ = 0;             // the next update
+  size_t now_ = 0;               // the task of the staged batch
+};
+
+}  // namespace rondo

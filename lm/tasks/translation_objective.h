@@ -1,0 +1,209 @@
+// The objective of translation: the loss of each next symbol of the target after its true previous symbols
+// (teacher forcing); and how well an encoder-decoder translates: the perplexity of reference translations,
+// and BLEU and chrF of its own translations. Next: data/pair_batches.h, nn/models/encoder_decoder.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "autograd/operators/arithmetic.h"
+#include "data/pair_batches.h"
+#include "data/text.h"
+#include "lm/decoding/translate.h"
+#include "lm/evaluation/metrics.h"
+#include "lm/tasks/sentence_task.h"
+#include "nn/models/encoder_decoder.h"
+
+namespace rondo {
+
+/// A metric by which the best weights are chosen: nats per target symbol, BLEU, or chrF.
+enum class SelectionMetric { nats, bleu, chrf };
+inline std::vector<std::string> names_of(SelectionMetric) { return {"nats", "bleu", "chrf"}; }
+
+struct TranslationOptions {
+  PairBatchOptions batches{};
+  double label_smoothing = 0;  // autograd/cross_entropy.h
+  SelectionMetric decides = SelectionMetric::nats;
+  int64_t eval_beam = 1;  // in evaluations during training
+  BleuTokenization bleu_tokenization = BleuTokenization::mteval_13a;
+};
+/// Includes the keys of PairBatchOptions.
+inline Keys keys_of(TranslationOptions& it) {
+  return joined(
+      {keys_of(it.batches),
+       {{"label_smoothing", &it.label_smoothing, from_to_below(0, 1), "share of probability",
+         "that the training loss spreads evenly over all symbols; evaluations do not"},
+        {"decides",
+         choice(it.decides),
+         {},
+         "",
+         "the metric on the validation text by which the best weights are chosen"},
+        {"eval_beam", &it.eval_beam, any_beam(), "hypotheses",
+         "of the translations in evaluations during training; 1: greedy"},
+        {"bleu_tokenization",
+         choice(it.bleu_tokenization),
+         {},
+         "",
+         "what BLEU compares: 13a for written text; none for text whose words are separated already"}}});
+}
+/// InputError for settings out of range.
+inline void check_options(const TranslationOptions& options) { check_limits_of(options); }
+
+// --- Evaluation ---
+
+/// Pairs of sentences to evaluate on.
+struct TranslationText {
+  Pairs pairs{};
+  std::vector<std::string> references{};  // the target of each pair as it is written
+  const Vocabulary* target = nullptr;     // of the translations
+  bool reverse_source = false;            // as in training
+
+  SearchSymbols symbols() const { return {*target->line_end_id(), target->unknown_id()}; }
+};
+
+/// -log p of each target symbol of a batch, after its true previous symbols. The ids lie on the model's
+/// device.
+inline CrossEntropy nats_of(EncoderDecoder& model, const PairBatch& batch, const Tokens& source_ids,
+                            const Tokens& inputs, const Tokens& targets, double smoothing = 0) {
+  const int64_t B = batch.sentences;
+  const auto source = model.encode({source_ids, batch.source_steps, B, batch.source_lengths});
+  const auto output = model.decode({inputs, batch.target_steps, B, batch.target_lengths}, source);
+  return model.cross_entropy(output.readout, targets, smoothing);
+}
+
+/// Nats per target symbol of the references. `progress` gets the number of sentences done. Dropout is off.
+/// At most rows_at_once (lm/evaluation/evaluation.h) symbols of source and target are computed at a time, or
+/// one pair.
+inline Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& text,
+                                 const std::function<void(int64_t)>& progress = {}) {
+  const PairBatchOptions options{.order = {.batch = rows_at_once, .by = BatchBy::symbols, .both_sides = true},
+                                 .reverse_source = text.reverse_source};
+  Evaluation sums;
+  sums.seconds =
+      read_batches<PairBatch>(model, PairBatches(options, text.pairs, 1), progress, [&](const PairBatch& it) {
+        const CrossEntropy nats =
+            nats_of(model, it, tokens(it.source), tokens(it.inputs), tokens(it.targets));
+        sums.add(it.targets, numbers_of(nats), text.target->unknown_id());
+      });
+  return sums;
+}
+
+/// A translation of each source, as UTF-8: U+FFFD stands for a byte that is not.
+inline std::vector<std::string> translations(EncoderDecoder& model, const TranslationText& text,
+                                             const BeamOptions& options,
+                                             const std::function<void(int64_t)>& progress = {}) {
+  std::vector<std::vector<int32_t>> sources;
+  for (int64_t i = 0; i < text.pairs.size(); ++i) {
+    const auto source = text.pairs.source[i];
+    sources.emplace_back(source.begin(), source.end());
+  }
+  std::vector<std::string> lines;
+  for (const auto& found : translate(model, sources, text.reverse_source, text.symbols(), options, progress))
+    // Bytes, and the bytes among pieces, can be written in any order; metrics read UTF-8.
+    lines.push_back(replace_invalid_utf8(text.target->decode(found.front().ids)));
+  return lines;
+}
+
+/// BLEU and chrF of translations.
+struct TranslationScores {
+  BleuOptions bleu_options{};
+  ChrfOptions chrf_options{};
+  BleuStatistics bleu_statistics{};
+  ChrfStatistics chrf_statistics{};
+
+  double bleu() const { return rondo::bleu(bleu_statistics, bleu_options).score; }
+  double chrf() const { return rondo::chrf(chrf_statistics); }
+};
+inline TranslationScores scores_of(const std::vector<std::string>& translations,
+                                   const std::vector<std::string>& references,
+                                   BleuTokenization tokenization) {
+  check(translations.size() == references.size(), "[scores_of] {} translations of {} references",
+        translations.size(), references.size());
+  TranslationScores scores{.bleu_options = {.tokenization = tokenization}};
+  for (size_t i = 0; i < translations.size(); ++i) {
+    const std::string_view reference[] = {references[i]};
+    scores.bleu_statistics += bleu_statistics(translations[i], reference, scores.bleu_options);
+    scores.chrf_statistics += chrf_statistics(translations[i], reference, scores.chrf_options);
+  }
+  return scores;
+}
+
+/// All metrics, the deciding one first.
+inline Scores scores_of(SelectionMetric decides, const Evaluation& nats, const TranslationScores& scores,
+                        int64_t sentences, int64_t beam, double seconds) {
+  const std::vector<std::vector<Metric>> all = {
+      text_metrics(nats.nats()), {{"bleu", scores.bleu()}}, {{"chrf", scores.chrf()}}};
+  const auto first = static_cast<std::size_t>(decides);
+  Scores result{.metrics = all[first],
+                .higher_is_better = decides != SelectionMetric::nats,
+                .count = sentences,
+                .unit = "sentences",
+                .read = search_text(beam),
+                .preposition = "by",
+                .seconds = seconds};
+  if (result.higher_is_better) result.tie_breaker = nats.nats();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (i != first) result.metrics.insert(result.metrics.end(), all[i].begin(), all[i].end());
+  return result;
+}
+
+/// Probes with the loss of the target's last symbol, its end.
+inline Probed probe(EncoderDecoder& model, const Pairs& pairs, bool reverse_source,
+                    const ProbeOptions& options, const std::function<void(int64_t)>& progress = {}) {
+  Pairs some;
+  for (const int64_t i : evenly(pairs.size(), options.sequences)) {
+    some.source.add(pairs.source[i]);
+    some.target.add(pairs.target[i]);
+  }
+  const PairBatchOptions batches{.order = {.batch = probed_at_once}, .reverse_source = reverse_source};
+  return probe_batches<PairBatch>(model, "the loss of the last step alone", PairBatches(batches, some, 1),
+                                  progress, [&](const PairBatch& it) {
+                                    return nats_of(model, it, tokens(it.source), tokens(it.inputs),
+                                                   last_alone(it.targets, it.target_lengths))
+                                        .total;
+                                  });
+}
+
+// --- Objective ---
+
+class Translation : public SentenceObjective<EncoderDecoder, PairBatches, PairBatch, TranslationText> {
+ public:
+  /// The seed determines the order of the batches. InputErrors of check_options() and PairBatches.
+  Translation(EncoderDecoder& model, const TranslationOptions& options, const Pairs& train,
+              const TranslationText& valid, uint64_t seed = 1)
+      : SentenceObjective(model, PairBatches(options.batches, train, seed), valid), options_(options) {
+    check_options(options);
+  }
+
+  Loss loss(int64_t /*part*/, const std::vector<Tokens>& indices, RandomContext random) override {
+    begin_update(random);
+    const CrossEntropy nats =
+        nats_of(model_, staged_, indices[0], indices[1], indices[2], options_.label_smoothing);
+    return {nats.total / static_cast<real>(staged_.scored), {nats.each}};
+  }
+  int64_t scored_per_epoch() const override { return batches_.scored(); }
+  /// All metrics on the validation text, the deciding one first; if that has no references, the nats alone.
+  /// `progress` gets the number of sentences done.
+  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override {
+    const auto begin = Clock::now();
+    const Evaluation nats = evaluate_pairs(model_, valid_);
+    if (valid_.references.empty()) return scores_of(nats, "sentences");
+    BeamOptions options{.beam = options_.eval_beam};
+    // There no probability ends a hypothesis, and further steps take the same memory.
+    if (!has_memory(model_.device())) options.max_length = 2;
+    const TranslationScores scores = scores_of(translations(model_, valid_, options, progress),
+                                               valid_.references, options_.bleu_tokenization);
+    return scores_of(options_.decides, nats, scores, valid_.pairs.size(), options.beam, seconds_since(begin));
+  }
+
+ private:
+  std::string limit_of_lengths() const override { return "data.max_length"; }
+  void stage(Batch& batch) const override {
+    batch.indices = {staged_.source, staged_.inputs, staged_.targets};
+    batch.scored = staged_.scored;
+  }
+
+  TranslationOptions options_;
+};
+
+}  // namespace rondo
