@@ -5,9 +5,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdint>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -15,8 +13,10 @@
 
 #include "data/text.h"
 #include "data/unicode.h"
+#include "data/unpacked_file.h"
 #include "lm/commands/options.h"
 #include "lm/evaluation/metrics.h"
+#include "lm/program/files.h"
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"
 #include "tensor/error.h"
@@ -52,15 +52,6 @@ TextFile sentences_of(const std::string& name, std::string bytes) {
   return result;
 }
 
-std::string read_standard_input() {
-  std::string bytes;
-  std::array<char, 1 << 16> buffer;
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), stdin))
-    bytes.append(buffer.data(), count);
-  check_input(!std::ferror(stdin), "standard input: cannot be read");
-  return bytes;
-}
-
 void print_text(const BleuStatistics& counts, const Bleu& it, const std::string& signature) {
   const double ratio = counts.reference_length == 0 ? 0
                                                     : static_cast<double>(counts.hypothesis_length) /
@@ -89,7 +80,7 @@ int print_bleu(const BleuCommandOptions& options) {
     references.push_back(sentences_of(file, read_file(file)));
   if (is_terminal(STDIN_FILENO))
     fmt::print(stderr, "lm: reading the translations from the terminal, up to Ctrl-D; from a file: < FILE\n");
-  const TextFile translations = sentences_of("standard input", read_standard_input());
+  const TextFile translations = sentences_of("standard input", read_file_unpacked(file_to_read("-")));
   const std::size_t count = translations.lines.size();
   for (const TextFile& it : references)
     check_input(it.lines.size() == count, "{} has {} lines, {} {}: line N must be the same sentence in both",

@@ -195,11 +195,9 @@ void prepare_process() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-/// Breaks the lines of the help, which CLI11 leaves as they are, to the width of the terminal.
+/// Breaks the lines of the help, which CLI11 leaves as they are.
 void wrap_help(CLI::App& app) {
-  constexpr int widest = 100, names = 28, narrowest = 30;  // columns; lines that are longer are hard to read
-  const int width = std::min(terminal_columns(STDOUT_FILENO), widest);
-  const int beside_names = std::max(narrowest, width - names);
+  constexpr int width = 80, names = 28, beside_names = width - names;  // columns
   app.get_formatter()->column_width(names);
   app.get_formatter()->label("Usage", "\nUsage");
   app.get_formatter()->label("Positionals", "Arguments");
