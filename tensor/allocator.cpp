@@ -125,7 +125,13 @@ void* allocate(Device device, size_t bytes) {
   Pool& pool = pool_of(device);
   size_t block_bytes = size_class(bytes ? bytes : 1);
   const std::lock_guard lock(pool.mutex);
-  const bool fits = block_bytes <= pool.most && pool.statistics.bytes_in_use <= pool.most - block_bytes;
+  const auto out_of_memory = [&] {
+    return OutOfMemory(fmt::format(
+        "[allocate] no memory{} for {} bytes beside the {} in use; use a smaller model, batch or length{}",
+        device == Device::cuda ? " on the GPU" : "", block_bytes, pool.statistics.bytes_in_use,
+        device == Device::cuda ? ", or --device cpu" : ""));
+  };
+  if (block_bytes > pool.most - std::min(pool.most, pool.statistics.bytes_in_use)) throw out_of_memory();
   void* block = nullptr;
   if (pool.in_step) {
     block = free_step_block(pool, block_bytes);
@@ -133,12 +139,8 @@ void* allocate(Device device, size_t bytes) {
     block = take(blocks);
   }
   if (!block) {
-    if (fits) block = new_block(device, pool, block_bytes);
-    if (!block)
-      throw OutOfMemory(fmt::format(
-          "[allocate] no memory{} for {} bytes beside the {} in use; use a smaller model, batch or length{}",
-          device == Device::cuda ? " on the GPU" : "", block_bytes, pool.statistics.bytes_in_use,
-          device == Device::cuda ? ", or --device cpu" : ""));
+    block = new_block(device, pool, block_bytes);
+    if (!block) throw out_of_memory();
     if (pool.in_step) pool.step_blocks[block] = block_bytes;
   } else if (pool.in_step) {
     block_bytes = pool.step_blocks[block];

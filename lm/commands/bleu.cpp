@@ -13,7 +13,7 @@
 
 #include "data/text.h"
 #include "data/unicode.h"
-#include "data/unpacked_file.h"
+#include "data/input_file.h"
 #include "lm/commands/options.h"
 #include "lm/evaluation/metrics.h"
 #include "lm/program/files.h"

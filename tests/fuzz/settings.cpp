@@ -69,8 +69,8 @@ Target settings() {
       "settings",
       run_settings,
       {all_keys(), "[recipe]\nname = \"a\"\n[model]\nhidden = [2, 3] # two\nlayers = 2\ntied = false\n",
-       "model.cell = 'gru'\nmodel.forget_bias = 0.0\n", "--set\nmodel.hidden=[2]\ntrain.clip=1e-3\n"},
-      {"[" + repeated("a.", 230'000) + "a]", repeated("a.", 230'000) + "a = 1",
+       "[model]\ncell = 'gru'\nforget_bias = 0.0\n", "--set\nmodel.hidden=[2]\ntrain.clip=1e-3\n"},
+      {"[" + repeated("a.", 230'000) + "a]", repeated("a", 230'000) + " = 1",
        "[model]\nhidden = " + repeated("[", 100'000), "[model]\n" + repeated("a", 1'000'000) + " = 1",
        "[model]\nhidden = [1000000]\nembedding = 1000000\n[train]\nbatch = 1000000\nlength = 1000000\n"},
   };
