@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "data/input_file.h"
 #include "data/text.h"
 #include "data/unicode.h"
-#include "data/input_file.h"
 #include "lm/commands/options.h"
 #include "lm/evaluation/metrics.h"
 #include "lm/program/files.h"

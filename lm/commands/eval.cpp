@@ -55,10 +55,13 @@ std::vector<std::string> open_texts(const EvaluateOptions& options, const OpenTa
                .progress = reading_progress(stderr)});
     sha256 = sha256_lines(task.files());
     check_text_of_run(options.data, data, run.config.made_by.sha256, sha256,
-                      fmt::format("; to measure another text: {} FILE", command_with({"eval", options.run})));
+                      task.other_text().empty()
+                          ? ""
+                          : fmt::format("; to measure another text: {} {}",
+                                        command_with({"eval", options.run}), task.other_text()));
   }
   if (is_other) {
-    const bool is_file = run.config.recipe.language_modelling();  // translation: the beginning of two names
+    const bool is_file = task.other_text() == "FILE";
     task.open_other(is_file ? file_to_read(options.text) : options.text,
                     {.path = {}, .progress = reading_progress(stderr)});
     for (const std::string& note : task.notes()) fmt::print(stderr, "lm: {}\n", note);

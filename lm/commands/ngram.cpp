@@ -203,7 +203,7 @@ int ngram(const NgramOptions& options) {
   Json json = json_of(options, source);
   if (!options.json) print_model(options, source);
   const auto measure = [&](const std::string& key, const Text& text) {
-    const Scores scores = scores_of(evaluate_text(source, text), Reading{.line_end = 0}.text());
+    const Scores scores = scores_of(evaluate_text(source, text), "lines");
     if (!options.json) print_scores(text.name, scores);
     json[key] = Json{{"text", text.name}};
     json[key].update(rondo::json_of(scores));

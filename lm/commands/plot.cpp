@@ -80,6 +80,8 @@ int plot(const PlotOptions& options) {
                                       : "plot.html";
   const std::string& name = options.out.empty() ? default_out : options.out;
   const std::filesystem::path out = file_to_write("--out", name);
+  check_input(out.extension() != ".svg", "--out {}: a page of HTML is written; --svg FOLDER writes pictures",
+              name);
 
   Page page = page_of(runs, title_of(options.runs), options.curves);
   std::vector<Page::Section> sweeps;

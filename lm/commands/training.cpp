@@ -148,7 +148,8 @@ Scores measure_best(const TaskTraining& training, Reports& reports, const Setup&
       if (!scores.warning.empty()) warn(reports.terminal, scores.warning);
       if (!first) first = scores;
     }
-  return first.value();
+  check(first.has_value(), "[measure_best] a task measures a split or more");
+  return *first;
 }
 
 /// The training loop. After a signal it saves and throws Stopped. Returns whether the training is at its end,

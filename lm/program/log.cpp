@@ -391,7 +391,7 @@ void append_evaluation(const RunFolder& run, const Json& of_text, const Scores& 
   Json json = of_text;
   json.update(json_of(scores));
   for (const Metric& it : scores.metrics) json["metrics"].push_back(it.name);
-  json["types"] = task.vocabulary().types();
+  json["types"] = task.types();
   json["vocabulary_size"] = task.vocabulary().size();
   json["parameters"] = model.parameter_count();
   json["model"] = sha256_hex(InputFile(run.model()));

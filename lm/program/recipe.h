@@ -86,7 +86,7 @@ Keys keys_of(FinetuneOptions& options);
 // --- Recipe ---
 // A recipe: every setting of a training, with its default. It contains the structs that the code itself
 // reads, each with its table of keys (tensor/keys.h); here they become sections. The task brings its own
-// (lm/tasks/task.h). Reading and writing: settings.h. Where recipes come from: recipes.h.
+// (lm/tasks/task.h). Reading and writing: lm/program/settings.h.
 
 /// A task that is copied with its settings, and without its data.
 class TaskOfRecipe {
@@ -146,7 +146,7 @@ void validate(const Recipe& recipe, const std::string& where);
 
 // --- Recipes ---
 // Where recipes come from: the ones built into the program (lm/program/recipes/*.toml), files, and the
-// command line. Their contents: recipe.h.
+// command line.
 
 /// A built-in recipe: its name and the text of its file.
 struct BuiltInRecipe {

@@ -15,17 +15,9 @@
 #include "lm/program/settings.h"
 #include "nn/models/language_model.h"
 #include "tensor/keys.h"
+#include "tensor/version.h"
 
 namespace rondo {
-
-// --- Version ---
-// The version of the program.
-
-/// The version and, where it was built from a checkout, the commit: "0.2.0+dfc39edc8a21",
-/// "0.2.0+dfc39edc8a21-dirty". Runs and measurements record it.
-std::string version();
-/// The program in the signatures of metrics: "rondo-VERSION".
-inline std::string signature_version() { return "rondo-" + version(); }
 
 // --- Provenance ---
 // How a run was made: section [made_by] of its config.toml, beside the recipe.
@@ -75,16 +67,20 @@ bool is_same_data(const std::vector<std::string>& recorded, const std::vector<st
 std::string not_the_text(const std::string& data);
 
 // --- Run folder ---
-// The folder of a run: its files, its creation, and its config.toml. config.toml the resolved recipe, and
-// what made the run vocab.txt one symbol per line; for a translator vocab.source.txt and vocab.target.txt,
-// with further languages vocab.LANGUAGE.txt vocab.pieces where symbols are pieces: the model that divides
-// words; beside each vocabulary labels.txt for a classifier: one class per line frames.txt for a recogniser
-// that normalizes by the corpus: sums over its training frames model.safetensors the best weights
-// state.safetensors everything needed to resume log.jsonl one JSON object per line: training steps and
-// evaluations evaluations.jsonl the same: measurements of the best weights (measurement.h) plot.html the
-// log as a page of diagrams (plot.h); nothing reads it events.out.* the log for TensorBoard, with
-// train.tensorboard (tensorboard.h); the same The contents of the safetensors files:
-// lm/training/checkpoint.h.
+// The folder of a run: its files, its creation, and its config.toml.
+//
+//   config.toml         the resolved recipe, and what made the run
+//   vocab.txt           one symbol per line; of a translator vocab.source.txt, vocab.target.txt or, with more
+//                       languages, vocab.LANGUAGE.txt
+//   vocab.pieces        beside each vocabulary of pieces, the model that divides words
+//   labels.txt          of a classifier: one class per line
+//   frames.txt          of a recogniser that normalizes by the corpus: sums over its training frames
+//   model.safetensors   the best weights
+//   state.safetensors   all that resuming needs: lm/training/checkpoint.h
+//   log.jsonl           the training, an object of JSON per line: lm/program/log.h
+//   evaluations.jsonl   measurements of the best weights: lm/program/log.h
+//   plot.html           the log as a page of diagrams: lm/report/page.h; nothing reads it
+//   events.out.*        the log for TensorBoard, with train.tensorboard; nothing reads it
 
 /// The SHA-256 of their contents.
 std::string digest_of(const VocabularyFiles& vocabularies);

@@ -155,15 +155,18 @@ std::string text_of(const Detail& it) {
       [](const auto& value) {
         if constexpr (std::is_same_v<std::decay_t<decltype(value)>, double>)
           return fmt::format("{:.6g}", value);
+        else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, bool>)
+          return std::string(value ? "yes" : "no");
         else
           return fmt::format("{}", value);
       },
       it.value);
 }
 
-/// Whether a person wants to see it: settings of groups and what holds or not are in JSON alone.
+/// Whether a person wants to see it: members of groups and what does not hold are in JSON alone.
 bool is_printed(const Detail& it) {
-  return it.name.find('.') == std::string::npos && !std::holds_alternative<bool>(it.value);
+  const bool* const holds = std::get_if<bool>(&it.value);
+  return it.name.find('.') == std::string::npos && (!holds || *holds);
 }
 
 }  // namespace
@@ -181,13 +184,21 @@ Json json_of(const Tuned& tuned, std::int64_t budget) {
 }
 
 void print_scores(const std::string& text, const Scores& scores) {
-  fmt::print("{}: {}\n", text, scored_text(scores));
+  std::vector<std::pair<std::string, std::string>> lines;
+  const auto add = [&](std::string name, std::string value) {
+    std::replace(name.begin(), name.end(), '_', ' ');
+    lines.emplace_back(std::move(name), std::move(value));
+  };
   for (const auto& [name, value] : scores.metrics) {
     const ScoreStyle style = score_style(name);
-    fmt::print("{:<11} {:.{}f}\n", style.name, value, style.digits);
+    add(style.name, fmt::format("{:.{}f}", value, style.digits));
   }
   for (const Detail& it : scores.details)
-    if (is_printed(it)) fmt::print("{:<11} {}\n", score_style(it.name).name, text_of(it));
+    if (is_printed(it)) add(score_style(it.name).name, text_of(it));
+  std::size_t width = 11;
+  for (const auto& [name, value] : lines) width = std::max(width, name.size());
+  fmt::print("{}: {}\n", text, scored_text(scores));
+  for (const auto& [name, value] : lines) fmt::print("{:<{}} {}\n", name, width, value);
 }
 
 void print_statistics(const DynamicOptions& dynamic, std::span<const std::int32_t> training_ids) {

@@ -149,6 +149,7 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
     check_input(!source.path.empty(), "which text? give --data a folder with {}", settings.files.train);
     texts_ = open_labelled_texts(source.path, settings.files, settings.tokenization.unit);
   }
+  std::string other_text() const override { return "FILE"; }
   void open_other(const std::string& path, const DataSource& /*source*/) override {
     Text file = read_labelled_file(path, settings.files.encoding, settings.tokenization.unit);
     texts_.files = {{file.name, file.sha256}};

@@ -179,6 +179,7 @@ class LanguageModellingTask
     return {{"embedding_file", &settings.embedding_file, true},
             {"", &settings.data.vocabulary_file}};  // its symbols are recorded: they are the vocabulary
   }
+  std::string other_text() const override { return "FILE"; }
   void open_other(const std::string& path, const DataSource& source) override {
     texts_.test = open_other_text(settings.data, path, source.progress);
     texts_.files = {{path, texts_.test->sha256}};

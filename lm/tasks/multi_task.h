@@ -184,6 +184,7 @@ class MultiTaskLearning
     }
   }
   std::vector<FileDigest> files() const override { return text_.files; }
+  std::string other_text() const override { return "NAME"; }
   void open_other(const std::string& path, const DataSource& /*source*/) override {
     text_ = {.languages = {}, .has_test = true, .files = {}, .notes = {}};
     for (const std::string& language : std::set<std::string>{chosen().source, chosen().target}) {

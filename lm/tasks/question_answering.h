@@ -298,7 +298,7 @@ class QuestionAnsweringTask : public SentenceTask<QuestionAnsweringTask, Questio
     check_has_all_markers(*vocabulary_, texts_.train);
   }
   void assume(const std::vector<std::int64_t>& sizes) override {
-    const std::int64_t count = settings.train.batch, entities = sizes.at(1),
+    const std::int64_t count = settings.train.batch, entities = std::min(sizes.at(0), sizes.at(1)),
                        words = settings.questions.document_words;
     Questions made{some_sentences(count, words > 0 ? words : 200, entities),
                    some_sentences(count, length_within(0), entities),
@@ -344,8 +344,8 @@ class QuestionAnsweringTask : public SentenceTask<QuestionAnsweringTask, Questio
     scores.details.insert(scores.details.begin(), {"generated_questions", texts_.generated});
     return scores;
   }
-  /// A line is a document, a tab and a question with `@placeholder`; the answer is the name of an entity of the
-  /// document, or its marker where the document has markers.
+  /// A line is a document, a tab and a question with `@placeholder`; the answer is the name of an entity of
+  /// the document, or its marker where the document has markers.
   std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
     const QuestionOptions& reading = settings.questions;
     std::vector<AnonymousQuestion> questions;

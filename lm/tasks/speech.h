@@ -438,6 +438,7 @@ class SpeechTask : public TaskWith<SpeechTask, SpeechSettings, CtcModel> {
   }
 
   const Vocabulary& vocabulary() const override { return *vocabulary_; }
+  std::int64_t types() const override { return vocabulary_->types() - 1; }  // no text has the blank
   /// Mean and variance of the training frames, where frames are normalized by the corpus; else null.
   const FrameStatistics* statistics() const { return statistics_ ? &*statistics_ : nullptr; }
   /// The utterances of a split, which are read once; of the training text those that the loss can learn.

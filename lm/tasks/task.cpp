@@ -191,12 +191,11 @@ std::string vocabulary_text(std::int64_t size) { return "a vocabulary of " + cou
 // --- Made-up data ---
 
 std::vector<std::int32_t> some_ids(double count, std::int64_t V) {
-  constexpr double most = std::int64_t{1} << 27, golden_ratio = 1.618033988749895;
-  check_input(
-      count <= most,
-      "a batch of {:.3g} symbols is too large: make train.batch, train.length or the lengths of sentences "
-      "smaller",
-      count);
+  constexpr double most = 1 << 20, golden_ratio = 1.618033988749895;
+  check_input(count <= most,
+              "a batch of {:.3g} symbols is too large: make train.batch or the lengths of its texts "
+              "smaller",
+              count);
   std::vector<std::int32_t> ids(static_cast<std::size_t>(count));
   double place = 0;
   for (std::int32_t& id : ids) {

@@ -143,7 +143,9 @@ class Task {
   virtual std::vector<FileDigest> files() const = 0;
   /// The files that settings name beside the data.
   virtual std::vector<NamedFile> named_files() { return {}; }
-  /// Opens one other text, which measure() then calls "test". InputError if the task has no such texts.
+  /// What a user gives to measure another text, as "FILE"; empty: the task is measured on its own text alone.
+  virtual std::string other_text() const { return ""; }
+  /// Opens such a text, which measure() then calls "test". InputError if the task has none.
   virtual void open_other(const std::string& path, const DataSource& source);
   /// Makes the vocabularies from the training text.
   virtual void make_vocabularies() = 0;
@@ -175,6 +177,8 @@ class Task {
   virtual std::vector<std::int64_t> assumed_sizes(std::int64_t vocabulary) const { return {vocabulary}; }
   /// The vocabulary that is predicted, or read where none is.
   virtual const Vocabulary& vocabulary() const = 0;
+  /// How many symbols can be predicted, without those that no text has.
+  virtual std::int64_t types() const { return vocabulary().types(); }
   virtual std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
                                              Device device) const = 0;
   /// Makes the model of these sizes without memory: names and shapes.

@@ -12,6 +12,7 @@
 #include "data/unicode.h"
 #include "lm/tasks/translation_objective.h"
 #include "nn/cells/catalogue.h"
+#include "tensor/version.h"
 
 namespace rondo {
 
@@ -143,8 +144,8 @@ inline Scores measure_translation(EncoderDecoder& model, const TranslationText& 
   scores.details = {{"beam", search.beam},
                     {"length_penalty", search.length_penalty},
                     {"coverage_penalty", search.coverage_penalty},
-                    {"bleu_signature", bleu_signature(of_text.bleu_options, 1, "rondo")},
-                    {"chrf_signature", chrf_signature(of_text.chrf_options, 1, "rondo")},
+                    {"bleu_signature", bleu_signature(of_text.bleu_options, 1, signature_version())},
+                    {"chrf_signature", chrf_signature(of_text.chrf_options, 1, signature_version())},
                     {"symbols", nats.symbols}};
   scores.details.insert(scores.details.end(), references.details.begin(), references.details.end());
   scores.warning = warning_of_empty(std::count(found.begin(), found.end(), ""), text.pairs.size());
@@ -203,6 +204,7 @@ class TranslationTask
     if (settings.data.pairs_share < 1) texts_.train = first_lines(texts_.train, settings.data.pairs_share);
   }
   std::vector<FileDigest> files() const override { return texts_.files; }
+  std::string other_text() const override { return "NAME"; }
   void open_other(const std::string& path, const DataSource& /*source*/) override {
     const ParallelOptions& files = settings.data.files;
     check_input(

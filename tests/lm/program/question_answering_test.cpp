@@ -66,7 +66,7 @@ TEST(QuestionAnsweringRun, IsTrainedMeasuredAndShown) {
   const std::vector<nlohmann::json> log = log_of(run);
   EXPECT_EQ(log.back().at("accuracy"), json.at("accuracy"));
   EXPECT_GT(json.at("most_frequent_entity").get<double>(), 0);
-  expect_contains(output_of_lm({"eval", run}), "\nmost_frequent_entity ");
+  expect_contains(output_of_lm({"eval", run}), "\nmost frequent entity ");
   const auto table = json_of_lm({"table", run});
   EXPECT_EQ(table.at("runs")[0].at("test").at("accuracy"), json.at("accuracy"));
   for (const char* figure : {"bits", "perplexity"}) {

@@ -1,5 +1,5 @@
-// RONDO_VERSION and RONDO_COMMIT come from CMakeLists.txt.
-#include "lm/program/run.h"
+// The version: RONDO_VERSION and RONDO_COMMIT come from CMakeLists.txt.
+#include "tensor/version.h"
 
 namespace rondo {
 
