@@ -53,7 +53,7 @@ struct TextReading {
   std::vector<std::string> train_files{};
 };
 
-/// The files in a folder that shell patterns name. InputError if there are none.
+/// The files in a folder that shell patterns name; empty if there are none.
 std::vector<std::filesystem::path> files_named(const std::filesystem::path& folder,
                                                const std::vector<std::string>& patterns);
 

@@ -1,5 +1,5 @@
-// Penalties on the output of a recurrent layer, to be added to the loss. The task multiplies them by their
-// factors (lm/tasks/language_modelling_objective.h).
+// Penalties on the output of a recurrent layer, to be added to the loss. The objective multiplies them by
+// their factors (lm/tasks/language_modelling_objective.h).
 #pragma once
 
 #include "autograd/variable.h"

@@ -47,8 +47,8 @@ std::optional<Enum> value_named(std::string_view name) {
   return std::nullopt;
 }
 
-/// A number that need not be given: a recipe writes `none` for "not given", even if it lies outside the
-/// limits.
+/// A number that need not be given: a recipe writes the number `none`, such as -1, for "not given", even if
+/// it lies outside the limits.
 struct OptionalMember {
   std::optional<double>* member;
   double none;

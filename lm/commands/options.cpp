@@ -52,29 +52,6 @@ void add_steps(CLI::App& to, std::string& steps) {
             "end after this many updates of the weights, whatever --epochs says; 0: epochs end it");
 }
 
-void add_training(CLI::App& to, TrainingWords& words) {
-  add_steps(to, words.steps);
-  add_value(to, "--max-minutes", words.train.max_minutes, "M",
-            in_range(std::numeric_limits<double>::min(), 1e9, "a number above 0"),
-            "end after this many minutes: save the state, evaluate, keep the best model; --resume continues");
-  to.add_flag("--quiet", words.train.quiet,
-              "print nothing but the run's folder at the end, warnings and errors");
-  add_device(to, words.train);
-}
-
-TrainOptions training_options(const TrainingWords& words, const std::string& section,
-                              const CommandLine& line) {
-  TrainOptions train = words.train;
-  const auto add = [&](const std::string& flag, const std::string& key, const std::string& value) {
-    if (!value.empty()) train.settings.push_back({flag + " " + value, key, value});
-  };
-  add("--epochs", section + ".epochs", words.epochs);
-  add("--steps", "train.steps", words.steps);
-  add("--seed", "train.seed", words.seed);
-  train.command = shell_command(line.words);
-  return train;
-}
-
 void add_sweep_plot(CLI::App& to, SweepPlotOptions& options) {
   add_text(to, "--over", options.over, "KEY",
            "the x axis of a sweep's diagram: a setting, or parameters (default: the setting that varies, if "

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "lm/commands/commands.h"
-#include "lm/commands/training.h"
 #include "lm/program/cli.h"
 #include "lm/program/compute.h"
 #include "lm/program/settings.h"
@@ -97,18 +96,6 @@ inline const std::string data_text =
     "valid, 5 % test";
 
 void add_steps(CLI::App& to, std::string& steps);
-
-/// The options that `train` and `finetune` share, and what becomes settings: these are texts, because the
-/// recipe reads them.
-struct TrainingWords {
-  TrainOptions train;
-  std::string epochs, steps, seed;
-};
-void add_training(CLI::App& to, TrainingWords& words);
-/// The options of a training; `section` of its recipe has the epochs. The named flags come after every --set,
-/// so that they win.
-TrainOptions training_options(const TrainingWords& words, const std::string& section,
-                              const CommandLine& line);
 
 /// The options of diagrams of sweeps.
 void add_sweep_plot(CLI::App& to, SweepPlotOptions& options);

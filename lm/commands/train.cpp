@@ -1,13 +1,46 @@
 // `lm train` and `lm finetune`: their options. The training: lm/commands/training.h.
+#include <limits>
+
 #include "lm/commands/options.h"
 #include "lm/commands/training.h"
 #include "lm/program/cli.h"
 
 namespace rondo {
 
-// --- Train ---
-
 namespace {
+
+/// The options that `train` and `finetune` share, and what becomes settings: these are texts, because the
+/// recipe reads them.
+struct TrainingWords {
+  TrainOptions train;
+  std::string epochs, steps, seed;
+};
+
+void add_training(CLI::App& to, TrainingWords& words) {
+  add_steps(to, words.steps);
+  add_value(to, "--max-minutes", words.train.max_minutes, "M",
+            in_range(std::numeric_limits<double>::min(), 1e9, "a number above 0"),
+            "end after this many minutes: save the state, evaluate, keep the best model; --resume continues");
+  to.add_flag("--quiet", words.train.quiet,
+              "print nothing but the run's folder at the end, warnings and errors");
+  add_device(to, words.train);
+}
+
+/// Returns the options of a training; `section` of its recipe has the epochs. The named flags come after
+/// every
+/// --set, so that they win.
+TrainOptions training_options(const TrainingWords& words, const std::string& section,
+                              const CommandLine& line) {
+  TrainOptions train = words.train;
+  const auto add = [&](const std::string& flag, const std::string& key, const std::string& value) {
+    if (!value.empty()) train.settings.push_back({flag + " " + value, key, value});
+  };
+  add("--epochs", section + ".epochs", words.epochs);
+  add("--steps", "train.steps", words.steps);
+  add("--seed", "train.seed", words.seed);
+  train.command = shell_command(line.words);
+  return train;
+}
 
 /// InputError for settings that a resumed run cannot change.
 void check_resumed(const TrainOptions& train) {
@@ -22,6 +55,8 @@ void check_resumed(const TrainOptions& train) {
 }
 
 }  // namespace
+
+// --- Train ---
 
 Command add_train(CommandLine& line) {
   const auto words = std::make_shared<TrainingWords>();

@@ -155,7 +155,7 @@ std::optional<RunFolder> run_with_vocabularies(const Setup& setup) {
   const Recipe& recipe = setup.config.recipe;
   if (!setup.keeps_vocabulary() && !(setup.knows_text() && recipe.task->keeps_vocabulary()))
     return std::nullopt;
-  // A run that was killed before it wrote them has those that it was to begin with.
+  // A run that was killed before it wrote its vocabularies takes those of the run that it began with.
   for (const RunFolder& run : {setup.known_run(), setup.base()})
     if (!run.path.empty() && has_vocabularies(run, recipe)) return run;
   check_input(!setup.keeps_vocabulary(), "{}: its vocabulary is missing: restore it",
@@ -235,8 +235,8 @@ int64_t load_begin(TaskTraining& training, const Setup& setup) {
                 run.model().string());
     LineFile::check_goes_on(run.log(), log_position, is_json_object);
   } else {
-    // A run that was killed before its first state starts again: it has no log and no model, except that one
-    // with a base has the base's.
+    // A run that was killed before its first state starts again: without a log, and without a model unless it
+    // is that of its base.
     std::error_code ignored;
     const auto logged = std::filesystem::file_size(run.log(), ignored);
     const bool has_begun = (setup.has_left(run.log()) && !ignored && logged > 0) ||
@@ -256,7 +256,7 @@ int64_t load_begin(TaskTraining& training, const Setup& setup) {
 
 namespace {
 
-/// Whether the vocabulary is not made from the training text, which may lack symbols of it and have others.
+/// Whether the vocabulary is of another text than the training text.
 bool has_foreign_vocabulary(const Setup& setup) {
   const LanguageModellingTask* task = setup.config.recipe.language_modelling();
   return setup.keeps_vocabulary() || (task && !task->settings.data.vocabulary_file.empty());

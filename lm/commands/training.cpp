@@ -92,9 +92,9 @@ std::string warning_of_scores(const Recipe& recipe, const Scores& scores, const 
 }
 
 /// Evaluates the weights, or their average once averaging has started, reports it, and saves them if they are
-/// the best so far. If a signal ends it, the training is unchanged. At the end of its time (`is_last`), after
-/// the state is saved, the trainer is not told: a resumed run makes the same updates as if it had not been
-/// stopped, and its evaluations compare with the best of the saved state.
+/// the best so far. If a signal ends it, the training is unchanged. `is_last` is for a training whose time is
+/// over, after its state is saved: the trainer does not get this score, so that a resumed run makes the same
+/// updates as if it had not been stopped.
 void evaluate_and_save_best(const TaskTraining& training, Reports& reports, const Setup& setup,
                             bool is_last = false) {
   Trainer& trainer = *training.trainer;

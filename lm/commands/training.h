@@ -27,7 +27,7 @@ struct TrainOptions {
   std::vector<Setting> settings;   // in order of precedence: every --set, then the named flags
   std::string data;                // a folder with train.txt, or one text file; with base, empty: the base's
   std::string out;                 // the run folder; empty: runs/RECIPE-N or runs/RECIPE-finetuned-N
-  std::optional<int> threads;      // none: threads.h
+  std::optional<int> threads;      // none: OMP_NUM_THREADS, else one per core
   std::optional<Device> device{};  // default: cpu, or that of a run which is resumed
   std::optional<Precision> precision{};  // default: fp32, or that of a run which is resumed
   std::string init_from;  // a run with the weights to begin with and the vocabulary; empty: none

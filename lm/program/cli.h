@@ -1,6 +1,6 @@
 // The command line of `lm`: from words to a command, and from an exception to one line and an exit status;
 // the known name that a misspelt or foreign one stands for, and commands to copy into a shell. The commands
-// add themselves: lm/commands.
+// add themselves: lm/commands/commands.h. What their options have in common: lm/commands/options.h.
 #pragma once
 
 #include <cstddef>
@@ -51,9 +51,6 @@ std::string command_with(const std::vector<std::string>& words);
 std::string resume_command(const std::filesystem::path& folder, const std::vector<std::string>& more = {});
 
 // --- Command line ---
-// The command line of `lm`: from words to a command, and from an exception to one line and an exit status.
-// The commands add themselves: lm/commands/commands.h. What their options have in common:
-// lm/commands/options.h.
 
 /// What was typed, with the program's name, and the parser to which each command adds itself.
 struct CommandLine {

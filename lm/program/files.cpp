@@ -1,5 +1,5 @@
-// Lines of standard input or a file. POSIX calls: streams of the standard library do not tell what they have
-// buffered, and so not whether a line can be read without waiting.
+// Files that `lm` reads and writes. POSIX calls read lines: streams of the standard library do not tell what
+// they have buffered, and so not whether a line can be read without waiting.
 #include "lm/program/files.h"
 
 #include <fcntl.h>
@@ -39,8 +39,6 @@ std::string last_name(const fs::path& path) {
 std::string file_to_read(const std::string& given) { return given == "-" ? "/dev/stdin" : given; }
 
 // --- Files to write ---
-
-namespace fs = std::filesystem;
 
 fs::path file_to_write(const std::string& option, const std::string& name, Pipes pipes,
                        const std::vector<std::string>& read) {

@@ -1,4 +1,4 @@
-// Measurements as JSON, and kept with their run.
+// The log of a training, and measurements, as lines of JSON.
 #include "lm/program/log.h"
 
 #include <fmt/format.h>
@@ -192,8 +192,6 @@ void TensorBoardLog::warn() const {
 
 // --- Training log ---
 
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 /// Where a training is, after its last update.
@@ -273,8 +271,6 @@ void TrainingLog::evaluation(Json entry, const std::string& split, const Scores&
 // --- Measurement ---
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Sets a value in an object; the part of its name before a dot is that of an object in it.
 void set_at(Json& json, const std::string& name, const Json& value) {

@@ -110,9 +110,8 @@ class TrainingLog : public Observer {
 /// Scores as JSON: how the text was read, the count, the metrics, the details, the seconds.
 nlohmann::ordered_json json_of(const Scores& scores);
 
-/// Appends the scores of a run's model, which has the best weights, on a text to evaluations.jsonl. `of_text`
-/// is
-/// {"split": ..., "task": ...}, or {"text": ...}. Error if it cannot be written.
+/// Appends the scores of a run's model, which has the best weights, to evaluations.jsonl. `of_text` names
+/// what was measured: {"split": ..., "task": ...}, or {"text": ...}. Error if it cannot be written.
 void append_evaluation(const RunFolder& run, const nlohmann::ordered_json& of_text, const Scores& scores,
                        const Task& task, const Module& model, const Compute& compute,
                        const std::vector<std::string>& sha256_of_text);

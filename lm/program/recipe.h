@@ -84,9 +84,6 @@ struct FinetuneOptions {
 Keys keys_of(FinetuneOptions& options);
 
 // --- Recipe ---
-// A recipe: every setting of a training, with its default. It contains the structs that the code itself
-// reads, each with its table of keys (tensor/keys.h); here they become sections. The task brings its own
-// (lm/tasks/task.h). Reading and writing: lm/program/settings.h.
 
 /// A task that is copied with its settings, and without its data.
 class TaskOfRecipe {

@@ -1,4 +1,4 @@
-// A run opened for use.
+// Run folders: made, read, and opened for use.
 #include "lm/program/run.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The terminal as an observer of a training.
+// What is printed during a training, and the signals that end it.
 #include "lm/program/terminal.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Groups of runs that are compared.
+// Runs in groups, their means, and the columns of a table of them.
 #include "lm/report/run_groups.h"
 
 #include <fmt/format.h>

@@ -39,8 +39,8 @@ struct TableCell {
   std::optional<Mean> number;  // where the text is not a number alone: what it says as one
 };
 
-/// How a short table has a column. One that only shows differences is in a line above the table where all its
-/// cells are the same; a detail likewise, and it is left out where they are not.
+/// How a short table has a column. Where all its cells are the same, a column that only shows differences, or
+/// a detail, is a line above the table. Where they differ, a detail is left out.
 enum class ColumnShown { always, if_it_differs, as_a_detail };
 
 struct TextColumn {

@@ -161,9 +161,8 @@ inline void copy_states(const std::vector<State>& from, const std::vector<State>
 class LanguageModelling : public Objective {
  public:
   /// The model and the ids must outlive it. Without `valid_ids`, evaluate() must not be called. `line_end` is
-  /// the id that ends a line; the seed determines the order of the batches, and `<unk>` has
-  /// `unknown_id`. InputErrors of check_options()
-  /// and Batches.
+  /// the id that ends a line, `unknown_id` that of `<unk>`. The seed determines the order of the batches.
+  /// InputErrors of check_options() and Batches.
   LanguageModelling(LanguageModel& model, const LanguageModellingOptions& options,
                     std::span<const int32_t> train_ids, std::span<const int32_t> valid_ids = {},
                     std::optional<int32_t> line_end = {}, uint64_t seed = 1,
@@ -347,10 +346,9 @@ class LanguageModelling : public Objective {
     if (options_.batches.chunks.deviation > 0 && options_.loss == LossScale::mean)
       batch.rate_factor =
           static_cast<double>(chunk_.steps) / static_cast<double>(options_.batches.chunks.length);
-    // Not with batch normalisation, for which the host counts rows, nor with padding, which the host marks as
-    // not scored, nor of an adaptive softmax, whose clusters have as many rows as the chunk has targets in
-    // them, nor at trained initial states: they are computed anew, not read from states_, whose addresses a
-    // captured graph has.
+    // A step cannot be replayed where the host takes part: with batch normalisation it counts rows, with
+    // padding it marks what is not scored, with an adaptive softmax it counts the targets of each cluster.
+    // Trained initial states are computed anew, not read from states_, whose addresses a captured graph has.
     if (carries_state() && model_.options().output != OutputKind::adaptive && !begins_with_trained_states() &&
         model_.buffers().empty() && !look_across_rows(model_.cells()) &&
         chunk_.scored == chunk_.steps * chunk_.streams)
@@ -424,7 +422,7 @@ class LanguageModelling : public Objective {
   int64_t epoch_ = 1;
   Chunk chunk_;
   std::vector<Part> parts_;  // of the chunk, this rank's
-  // [batch, H] of each layer, always in one place; the first ones if no state is carried.
+  // [batch, H] of each layer, always in one place; the initial states if no state is carried.
   std::vector<State> states_;
   std::vector<State> after_;  // the states after the part whose loss was computed last
 };

@@ -54,7 +54,7 @@ class Objective {
   /// What a user can change if there is too little memory for the staged batch.
   virtual std::string remedy_for_memory() const { return "make train.batch or model.hidden smaller"; }
   /// The loss of a part of the staged batch. `indices` are the batch's, on the model's device. Random numbers
-  /// depend on `random`, whose slice the task sets.
+  /// depend on `random`, whose slice it sets.
   virtual Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) = 0;
   /// Called after the gradients of that part are computed: values that its history needed may now be
   /// overwritten.

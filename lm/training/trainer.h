@@ -70,7 +70,7 @@ class Trainer {
 
   /// Stages the next batch of the epoch; false at its end.
   bool next_batch();
-  /// Stages another batch than the next: Task::stage_extreme().
+  /// Stages another batch than the next: Objective::stage_extreme().
   bool stage_extreme(size_t number);
   /// One update from the staged batch: forward, backward, clip, update, average. On a GPU it returns before
   /// that is done. If the loss or a gradient is not finite, the weights do not change and Diverged is thrown,

@@ -1,12 +1,12 @@
 // The best continuations, against sorting all of them: lm/decoding/beam_search.h.
-#include "lm/decoding/beam_search.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
+
+#include "lm/decoding/beam_search.h"
 
 namespace rondo {
 namespace {

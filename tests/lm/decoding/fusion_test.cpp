@@ -1,6 +1,4 @@
 // Fused models, and n-gram models as Predictors: lm/decoding/predictor.h.
-#include "lm/decoding/predictor.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,3 @@
-#include "lm/decoding/sampling.h"
-
 #include <gtest/gtest.h>
 
 #include "lm/decoding/sampling.h"

@@ -139,10 +139,9 @@ TEST_F(InitializationTest, WhatItRefuses) {
   std::vector<std::string> words = begin("refused");
   words[2] = data->path("none");
   expect_refused(run_lm(words), "no run at");
-  expect_refused(
-      run_lm(
-          {"finetune", data->path("base"), "--data", data->path("new"), "--set", "finetune.learning_rate=1"}),
-      "not the text of this run, by its SHA-256; --data says where that text lies now");
+  expect_refused(run_lm({"finetune", data->path("base"), "--data", data->path("new"), "--set",
+                         "finetune.learning_rate=1"}),
+                 "not the text of this run, by its SHA-256; --data says where that text lies now");
 }
 
 // The steps that ended a trial are among its settings.
