@@ -1,6 +1,5 @@
-// `lm bleu`: translations compared with references, by BLEU (lm/evaluation/metrics.h) and chrF
-// (lm/evaluation/metrics.h). What it prints has sacreBLEU's form, so that a script that reads the one reads
-// the other.
+// `lm bleu`: translations compared with references, by BLEU and chrF (lm/evaluation/metrics.h). What it
+// prints has sacreBLEU's form, so that a script that reads the one reads the other.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>

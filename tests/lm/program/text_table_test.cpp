@@ -1,7 +1,7 @@
 // Tables of texts: their parts, and what a short one leaves out.
-#include <gtest/gtest.h>
+#include "lm/report/text_table.h"
 
-#include "lm/report/run_groups.h"
+#include <gtest/gtest.h>
 
 namespace rondo {
 namespace {
