@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "data/text.h"
@@ -19,10 +22,6 @@
 #endif
 #ifdef RONDO_ZSTD
 #include <zstd.h>
-
-#include <array>
-#include <limits>
-#include <utility>
 #endif
 
 namespace rondo {

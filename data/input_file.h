@@ -1,6 +1,6 @@
 // Regular files of known size, open for reading: their size is checked first and they are read in parts, so
-// that no input hangs (a pipe), never ends (a device) or exceeds the memory. Texts that a user names may be
-// pipes: read_file of data/text.h reads those.
+// that no input hangs (a pipe), never ends (a device) or exceeds the memory; and files that may be packed.
+// Texts that a user names may be pipes: read_file of data/text.h reads those. Next: data/long_text.h.
 #pragma once
 
 #include <cstdint>
@@ -60,6 +60,8 @@ std::string unpacked_name(const std::filesystem::path& path);
 
 class Unpacker;
 
+/// A file of any length, read from beginning to end, and decompressed if its name ends in .gz or .zst, by
+/// zlib and libzstd, which are optional.
 class UnpackedFile {
  public:
   /// InputErrors of InputFile, and if the library for its ending is missing.

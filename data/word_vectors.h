@@ -1,5 +1,6 @@
 // Word vectors in the text format of word2vec and GloVe: a word and its numbers on each line, separated by
-// spaces; word2vec's files begin with a line of two counts. Used by lm/evaluation/skip_thought_evaluation.h.
+// spaces; word2vec's files begin with a line of two counts. Used by
+// lm/evaluation/skip_thought_evaluation.h and lm/tasks/language_modelling.h.
 #pragma once
 
 #include <cstdint>

@@ -113,13 +113,13 @@ StepMemory::StepMemory(Device device) : device_(device) {
   check(!pool_of(device).in_step, "[allocate] a step within a step");
   pool_of(device).in_step = true;
 }
+StepMemory::~StepMemory() { pool_of(device_).in_step = false; }
+
 MetaMemory::MetaMemory(Device meta, size_t bytes) : meta_(meta) {
   check(!has_memory(meta), "[allocate] {} has a memory of its own", name_of(meta));
   pool_of(meta).most = bytes;
 }
 MetaMemory::~MetaMemory() { pool_of(meta_).most = std::numeric_limits<size_t>::max(); }
-
-StepMemory::~StepMemory() { pool_of(device_).in_step = false; }
 
 void* allocate(Device device, size_t bytes) {
   Pool& pool = pool_of(device);

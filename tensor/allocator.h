@@ -33,7 +33,8 @@ class StepMemory {
   Device device_;
 };
 
-/// While it exists, a meta device has no more than so many bytes.
+/// While it exists, at most so many bytes of a meta device are in use: allocate() throws OutOfMemory beyond
+/// them. Error for a device with a memory of its own.
 class MetaMemory {
  public:
   MetaMemory(Device meta, size_t bytes);

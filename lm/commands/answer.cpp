@@ -2,7 +2,6 @@
 // to standard output.
 #include <fmt/ranges.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// The commands of the program, a file each: its options, their checks, and what it prints.
-// lm/program/main.cpp has the list.
+// The commands of the program: of each its options, their checks, and what it prints. Related ones share a
+// file. lm/program/main.cpp has the list.
 #pragma once
 
 namespace rondo {

@@ -2,7 +2,6 @@
 // line.
 #include <fmt/ranges.h>
 
-#include <optional>
 #include <string>
 
 #include "data/npy.h"

@@ -44,10 +44,10 @@ using Json = nlohmann::ordered_json;
 
 struct Subject {
   Recipe recipe;
-  std::vector<std::int64_t> vocabulary_sizes;  // of translation: the source's and the target's
-  std::unique_ptr<Module> model;               // without memory
-  std::string run;                             // empty: a recipe
-  Provenance made_by;                          // of a run
+  std::vector<std::int64_t> sizes;  // Task::sizes()
+  std::unique_ptr<Module> model;    // without memory
+  std::string run;                  // empty: a recipe
+  Provenance made_by;               // of a run
 };
 
 Subject subject_of_run(const std::string& path) {
@@ -97,10 +97,10 @@ std::vector<std::pair<std::string, std::int64_t>> counts_by_module(const Module&
 /// What a training and an evaluation of made-up data take on a CPU.
 TrainingMemory memory_of(const Subject& subject) {
   Task& task = *subject.recipe.task;
-  task.assume(subject.vocabulary_sizes);
+  task.assume(subject.sizes);
   return measure_training_memory(
       Device::cpu, subject.recipe.trainer,
-      [&](Device meta) { return task.make_model(subject.vocabulary_sizes, 1, meta); },
+      [&](Device meta) { return task.make_model(subject.sizes, 1, meta); },
       [&](Module& model) { return task.make_objective(model, 1); });
 }
 
@@ -129,7 +129,7 @@ void print_model(const Subject& subject) {
              printable(recipe.description));
   if (!recipe.paper.empty()) fmt::print("paper       {}\n", printable(recipe.paper));
   fmt::print("model       {}\n", recipe.task->model_text());
-  fmt::print("vocabulary  {}\n\n", recipe.task->sizes_text(subject.vocabulary_sizes));
+  fmt::print("vocabulary  {}\n\n", recipe.task->sizes_text(subject.sizes));
   for (const auto& [module, count] : counts_by_module(model)) {
     fmt::print("{:<42} {:>14} parameters\n", module, count);
     for (const Segment& segment : model.segments()) {
@@ -157,8 +157,8 @@ Json model_json(const Subject& subject) {
   json["unit"] = name_of(subject.recipe.task->tokenization().unit);
   json["cell"] = subject.recipe.task->cell();
   json["seed"] = subject.recipe.trainer.seed;
-  json["vocabulary_size"] = subject.vocabulary_sizes.back();
-  if (subject.vocabulary_sizes.size() > 1) json["source_vocabulary_size"] = subject.vocabulary_sizes.front();
+  json["vocabulary_size"] = subject.sizes.back();
+  if (subject.sizes.size() > 1) json["source_vocabulary_size"] = subject.sizes.front();
   json["parameters"] = model.parameter_count();
   for (const auto& [module, count] : counts_by_module(model)) json["modules"][module] = count;
   for (const Segment& segment : model.segments()) {

@@ -27,8 +27,7 @@ void add_training(CLI::App& to, TrainingWords& words) {
 }
 
 /// Returns the options of a training; `section` of its recipe has the epochs. The named flags come after
-/// every
-/// --set, so that they win.
+/// every --set, so that they win.
 TrainOptions training_options(const TrainingWords& words, const std::string& section,
                               const CommandLine& line) {
   TrainOptions train = words.train;

@@ -33,8 +33,9 @@ void check_may_change(const Setting& setting, Recipe& recipe) {
   check_keeps_model(setting, keys_of(recipe), "with --init-from");
 }
 
-}  // namespace
-
+/// Returns the settings of a run with the weights and vocabulary of `base`, changed by `settings`, to train
+/// on another text. (On the same text: lm/program/run.h.) InputError if the base has no model, is of a task
+/// whose vocabulary cannot be kept, or if a setting would change the model or what its symbols are.
 RunConfig initialization_from(const std::string& base, const std::vector<Setting>& settings) {
   const RunFolder run = open_run_folder(base);
   RunConfig config = read_config(run);
@@ -58,6 +59,8 @@ RunConfig initialization_from(const std::string& base, const std::vector<Setting
   config.made_by = made_by;
   return config;
 }
+
+}  // namespace
 
 // --- Its setup ---
 

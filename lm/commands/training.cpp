@@ -3,6 +3,7 @@
 #include "lm/commands/training.h"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>
@@ -61,7 +62,7 @@ struct Reports {
 
   /// Shows the progress of `what`, and throws Stopped after a signal.
   std::function<void(int64_t)> progress_of(const std::string& what, int64_t items) {
-    return [this, show = terminal.progress_of(what, static_cast<size_t>(items))](int64_t done) {
+    return [this, show = terminal.progress_of(what, items)](int64_t done) {
       signals.throw_if_received();
       show(done);
     };

@@ -73,7 +73,8 @@ struct Setup {
   bool has_left(const std::filesystem::path& file) const { return resumes && file_is_there(file); }
 
   /// Records where the data is: at `given`, else where the resumed or finetuned run has recorded it, or in
-  /// the current folder if `here_by_default`. Returns whether the user has named it for this training.
+  /// the current folder if `here_by_default`. Returns whether it was placed now; false: it stays
+  /// where the run has recorded it.
   bool place_data(const std::string& given, bool here_by_default);
   /// InputError unless the data has the SHA-256 digests of the resumed or finetuned run.
   void check_same_data(const std::vector<std::string>& sha256_lines) const;
@@ -116,14 +117,5 @@ void write_setup(const TrainOptions& options, Setup& setup, const Compute& compu
 /// Prints what a user should know before the first step; `before` is how a resumed run was computed so far.
 void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
                    const TaskTraining& training, Terminal& terminal);
-
-// --- Initialization ---
-// The settings of `lm train --init-from RUN`: a new training that begins with the best weights of a run, on
-// another text with that run's vocabulary. On the same text: lm/program/run.h.
-
-/// The settings of a run with the weights and vocabulary of `base`, changed by `settings`. InputError if that
-/// has no model, is of a task whose vocabulary cannot be kept, or if a setting would change the model or what
-/// its symbols are.
-RunConfig initialization_from(const std::string& base, const std::vector<Setting>& settings);
 
 }  // namespace rondo

@@ -1,4 +1,4 @@
-// What all searches do with a model; see lm/decoding/predictor.h.
+// Fused models, and n-gram models as Predictors; see lm/decoding/predictor.h.
 #include "lm/decoding/predictor.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What a search needs from a model: the distribution of the next symbol after each of some hypotheses. What
-// a search returns. Next: lm/decoding/beam_search.h.
+// What a search needs from a model: the distribution of the next symbol after each of some hypotheses; and
+// what it returns. Models that are fused, and n-gram models to search with. Next: lm/decoding/beam_search.h.
 #pragma once
 
 #include <cstdint>

@@ -360,13 +360,10 @@ EditCounts edit_counts(std::span<const int32_t> reference, std::span<const int32
 }
 
 EditCounts word_edits(std::string_view reference, std::string_view hypothesis) {
-  std::unordered_map<std::u32string, int32_t> numbers;
+  WordNumbers numbers;
   const auto ids = [&](std::string_view text, const char* name) {
-    std::vector<int32_t> ids_of_words;
-    for (std::u32string& word : split_at_white_space(code_points(text, name)))
-      ids_of_words.push_back(
-          numbers.try_emplace(std::move(word), static_cast<int32_t>(numbers.size())).first->second);
-    return ids_of_words;
+    const std::u32string words = numbers.of(split_at_white_space(code_points(text, name)));
+    return std::vector<int32_t>(words.begin(), words.end());
   };
   const std::vector<int32_t> expected = ids(reference, "the reference");
   return edit_counts(expected, ids(hypothesis, "the hypothesis"));

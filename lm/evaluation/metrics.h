@@ -40,8 +40,8 @@ class WordNumbers {
 
 // --- BLEU ---
 // BLEU (Papineni et al. 2002), as sacreBLEU 2.6 computes it (Post 2018): how many n-grams of translations
-// are in reference translations. Text is UTF-8, a sentence is one line. , the same for characters;
-// lm/commands/bleu.cpp, which uses both.
+// are in reference translations. Text is UTF-8, a sentence is one line. `lm bleu` computes it and chrF:
+// lm/commands/bleu.cpp.
 
 /// What a word is.
 enum class BleuTokenization {

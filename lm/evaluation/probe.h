@@ -190,7 +190,8 @@ class Probing {
 };
 
 /// Probes with loss(batch), the sum over the rows of a batch of held-out data. `progress`, if not empty, gets
-/// the number of rows done. The functions probe() of models are beside their tasks, in lm/tasks.
+/// the number of rows done. The functions probe() of models other than language models are in
+/// lm/tasks.
 template <class Batch, class Batches, class LossOf>
 Probed probe_batches(Module& model, const std::string& loss_in_words, Batches batches,
                      const std::function<void(int64_t)>& progress, LossOf loss) {

@@ -21,10 +21,14 @@ namespace rondo {
 
 // --- Logistic regression ---
 // Logistic regression with an L2 penalty, and the choice of the penalty by cross-validation: what is learnt
-// on top of fixed sentence vectors. For classes k = 1.. K and rows x_n with targets t_n (probabilities; of
-// a labelled row 1 for its class): p(k | x) = softmax_k(w_k x + b_k); of two classes p(2 | x) = s(w x + b)
-// minimised: C sum_n sum_k -t_nk log p(k | x_n) + 1/2 sum |w|^2 b is not penalised. C means the same as in
-// scikit-learn. Minimised by L-BFGS (Liu & Nocedal 1989) in double precision.
+// on top of fixed sentence vectors. For classes k = 1 .. K and rows x_n with targets t_n (probabilities; of a
+// labelled row 1 for its class):
+//
+//   p(k | x) = softmax_k(w_k x + b_k);  of two classes p(2 | x) = s(w x + b)
+//   minimised: C sum_n sum_k -t_nk log p(k | x_n) + 1/2 sum |w|^2
+//
+// b is not penalised. C means the same as in scikit-learn. Minimised by L-BFGS (Liu & Nocedal 1989) in double
+// precision.
 
 /// Rows with targets [N, K], or some of them.
 struct TargetRows {

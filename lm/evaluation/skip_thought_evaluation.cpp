@@ -61,12 +61,22 @@ Vectors sentence_vectors(SkipThought& model, const Sentences& sentences, const s
   return vectors;
 }
 
+namespace {
+
+std::vector<std::vector<real>> tables_of(const SkipThought& model) {
+  std::vector<std::vector<real>> tables;
+  for (const auto& part : model.parts())
+    tables.push_back(part->embedding.weight.variable().value().to_vector());
+  return tables;
+}
+
+}  // namespace
+
 Vectors mean_word_vectors(SkipThought& model, const Sentences& sentences,
                           const std::vector<Variable>& tables) {
   std::vector<std::vector<real>> words;  // of each part
-  for (std::size_t i = 0; i < model.parts().size(); ++i)
-    words.push_back(
-        (tables.empty() ? model.parts()[i]->embedding.weight.variable() : tables.at(i)).value().to_vector());
+  if (tables.empty()) words = tables_of(model);
+  for (const Variable& it : tables) words.push_back(it.value().to_vector());
   const std::int64_t E = model.options().embedding;
   Vectors means{.width = E * std::ssize(words)};
   for (std::int64_t i = 0; i < sentences.size(); ++i) {
@@ -101,13 +111,6 @@ class NormalEquations {
   std::vector<double> XtX{}, XtY{};
   std::int64_t rows = 0;
 };
-
-std::vector<std::vector<real>> tables_of(const SkipThought& model) {
-  std::vector<std::vector<real>> tables;
-  for (const auto& part : model.parts())
-    tables.push_back(part->embedding.weight.variable().value().to_vector());
-  return tables;
-}
 
 }  // namespace
 

@@ -56,9 +56,12 @@ Vectors mean_word_vectors(SkipThought& model, const Sentences& sentences,
 // --- Vocabulary expansion ---
 // Vocabulary expansion: vectors for words that a model was not trained on, from word vectors that were
 // trained elsewhere, on more text. Kiros et al. 2015, section 2.2 (after Mikolov, Le & Sutskever 2013): a
-// linear map W from those vectors v to the model's own vectors v', W = argmin sum_w |v'_w - W v_w|^2 over
-// the words w that both have without a penalty and without an offset, gives any word of the file the vector
-// W v. The files: data/word_vectors.h.
+// linear map W from those vectors v to the model's own vectors v',
+//
+//   W = argmin sum_w |v'_w - W v_w|^2   over the words w that both have
+//
+// without a penalty and without an offset, gives any word of the file the vector W v. The files:
+// data/word_vectors.h.
 
 struct VocabularyExpansion {
   Vocabulary vocabulary;         // that of the model, then the new words

@@ -79,13 +79,13 @@ double figure_at(const nlohmann::json& entry, const std::string& key);
 std::optional<double> optional_figure_at(const nlohmann::json& entry, const std::string& key);
 
 // --- Lines of input ---
-// Lines of standard input or of a file, for commands that answer each of them: `lm score`, `lm translate`,
-// `lm classify`.
+// Lines of standard input or of a file, for commands that answer each of them.
 
 /// In bytes: a whole line is held in memory.
 constexpr std::size_t longest_input_line = 4 << 20;
 
-/// Standard input, which comes from a file at once and from a person line by line. Nothing else may read it.
+/// Lines of standard input, which come from a file at once and from a person one by one, or of a file.
+/// Nothing else may read standard input.
 class InputLines {
  public:
   /// `while_waiting` is called several times a second as long as no line comes; it may throw.

@@ -240,12 +240,17 @@ void read_vocabularies(const RunFolder& folder, const RunConfig& config) {
   read_vocabularies(folder, config, *config.recipe.task);
 }
 
+namespace {
+
+/// InputError unless the run has a model, of this layout.
 void check_has_model(const RunFolder& folder, const Module& layout) {
   check_input(file_is_there(folder.model()),
               "{} holds no model; its {} is written by the first evaluation of its training",
               folder.path.string(), folder.model().filename().string());
   check_model_layout(folder.model(), layout);
 }
+
+}  // namespace
 
 void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted) {
   const std::string run = folder.path.string();
@@ -306,8 +311,7 @@ void change(Recipe& recipe, const std::string& base) {
   const std::optional<double> rate = recipe.finetune.learning_rate;
   check_input(rate || before.kind == OptimizerKind::sgd,
               "{}: the run was trained with {}, whose rate does not suit the SGD of finetuning: give one, as "
-              "in --set "
-              "finetune.learning_rate=1",
+              "in --set finetune.learning_rate=1",
               base, name_of(before.kind));
   trainer.epochs = recipe.finetune.epochs;
   trainer.optimizer = {.kind = OptimizerKind::sgd,

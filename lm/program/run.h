@@ -142,8 +142,6 @@ void read_vocabularies(const RunFolder& folder, const RunConfig& config);
 /// The same into another task of that kind, as of a training that begins with this run.
 void read_vocabularies(const RunFolder& folder, const RunConfig& config, Task& task);
 
-/// InputError unless the run has a model, of this layout.
-void check_has_model(const RunFolder& folder, const Module& layout);
 /// InputError, which names the right command, for a run of another task than a command is for.
 [[noreturn]] void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted);
 

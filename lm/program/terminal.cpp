@@ -304,9 +304,9 @@ void Terminal::evaluation(const std::string& what, const Scores& scores, bool be
   window_ = {};
 }
 
-std::function<void(int64_t)> Terminal::progress_of(const std::string& what, size_t symbols) {
+std::function<void(int64_t)> Terminal::progress_of(const std::string& what, int64_t items) {
   if (quiet_) return [](int64_t) {};
-  return rondo::progress_of(progress_, what, static_cast<int64_t>(symbols));
+  return rondo::progress_of(progress_, what, items);
 }
 
 }  // namespace rondo

@@ -53,7 +53,7 @@ class StopSignals {
 };
 
 // --- Output ---
-// Standard output: JSON, and a check that it was written.
+// Standard output: JSON, rows of symbols, and a check that all was written.
 
 /// The object of --json, indented; what is not UTF-8 is U+FFFD.
 void print_json(const nlohmann::ordered_json& json);
@@ -180,8 +180,8 @@ class Terminal : public Observer {
   }
   /// Before something else is written to the terminal.
   void erase() { progress_.erase(); }
-  /// A function that shows the progress of `what`, which reads `symbols` symbols.
-  std::function<void(int64_t)> progress_of(const std::string& what, size_t symbols);
+  /// A function that shows the progress of `what`: the share of its `items` that is done.
+  std::function<void(int64_t)> progress_of(const std::string& what, int64_t items);
 
  private:
   std::vector<std::string> status_of(const Trainer& trainer) const;

@@ -39,8 +39,7 @@ std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained)
   if (it.is_predicted && !unknown_is_trained && it.percent() >= large_untrained)
     return fmt::format(
         "{}, and {} was never trained: the figures are unreliable; a model trained with --set "
-        "data.min_count=2 "
-        "learns it",
+        "data.min_count=2 learns it",
         share_text(it), unknown_symbol);
   if (it.percent() <= (it.is_predicted ? large : large_read)) return "";
   return fmt::format(

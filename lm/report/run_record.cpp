@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "data/input_file.h"
-#include "lm/decoding/beam_search.h"
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"

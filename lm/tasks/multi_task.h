@@ -213,7 +213,9 @@ class MultiTaskLearning
     if (data.pairs.shared_vocabulary) {
       Text all{.name = "the training text", .content = {}, .sha256 = {}, .notes = {}};
       for (const auto& [language, it] : read) all.content += it.content;
-      for (auto& [language, it] : read) it = all;
+      const Vocabulary shared(all, data.tokenization, data.limits);
+      for (const auto& [language, it] : read) vocabularies_.emplace(language, shared);
+      return;
     }
     for (const auto& [language, it] : read)
       vocabularies_.emplace(language, Vocabulary(it, data.tokenization, data.limits));
@@ -309,7 +311,7 @@ class MultiTaskLearning
                                                          parts_[i].train, parts_[i].valid, seed + i));
       tasks.push_back({settings.tasks[i].name, settings.tasks[i].ratio, objectives.back().get()});
     }
-    return std::make_unique<MultiTask>(model, std::move(tasks), seed, std::move(objectives));
+    return std::make_unique<MultiTaskObjective>(model, std::move(tasks), seed, std::move(objectives));
   }
   /// Where a language is written without a source only, nothing trains its bridge and its attention.
   bool is_trained(const std::string& parameter) const override {

@@ -61,13 +61,13 @@ class NamedReader : public StateReader {
 /// In the file of a training's state, tasks.NAME.
 inline std::string state_name(const MixedTask& it) { return "tasks." + it.name; }
 
-class MultiTask : public Objective {
+class MultiTaskObjective : public Objective {
  public:
   /// `model` is the root of what all tasks train; it and the tasks must outlive this one, but for those that
   /// are `owned`. The seed determines the choice of tasks. InputErrors: no task, a ratio that is not above 0,
   /// a first one other than 1.
-  MultiTask(Module& model, std::vector<MixedTask> tasks, uint64_t seed = 1,
-            std::vector<std::unique_ptr<Objective>> owned = {})
+  MultiTaskObjective(Module& model, std::vector<MixedTask> tasks, uint64_t seed = 1,
+                     std::vector<std::unique_ptr<Objective>> owned = {})
       : model_(model),
         owned_(std::move(owned)),
         tasks_(std::move(tasks)),

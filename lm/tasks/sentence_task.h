@@ -82,8 +82,8 @@ class SentenceObjective : public Objective {
 
 // --- Sentence task ---
 
-/// `Settings` has the members tokenization, limits, model and train; `Texts` has train, valid, test, files
-/// and notes.
+/// `Settings` has the members tokenization, limits and model; `Texts` has train, valid, test, files and
+/// notes.
 template <class Derived, class Settings, class Model, class Texts, class Encoded>
 class SentenceTask : public TaskWith<Derived, Settings, Model> {
  public:

@@ -160,8 +160,7 @@ inline SpeechScores evaluate_recogniser(CtcModel& model, const Utterances& utter
   return scores;
 }
 
-/// A search on validation utterances for the weight and the bonus of an n-gram model with which there are
-/// fewest errors in words, and in characters.
+/// The weight and the bonus of an n-gram model, and the scores with them.
 struct SpeechTrial {
   double ngram_weight, insertion_bonus;
   SpeechScores scores;
@@ -175,6 +174,8 @@ inline const SpeechTrial& best_of(const std::vector<SpeechTrial>& trials) {
                            [&](const SpeechTrial& a, const SpeechTrial& b) { return errors(a) < errors(b); });
 }
 
+/// Tries weights and bonuses of the n-gram model of `decode` on utterances, and leaves it with those that
+/// have the fewest errors in words, and then in characters. `tried`, if not empty, gets each trial.
 inline std::vector<SpeechTrial> tune(SpeechDecoder& decode, const Recognised& recognised,
                                      const Utterances& utterances, const Vocabulary& vocabulary,
                                      const std::function<void(const SpeechTrial&)>& tried = {}) {
@@ -278,9 +279,8 @@ struct SpeechSettings {
   CtcModelOptions model{};
   SentenceBatchOptions train{};
   SpeechDecodingOptions decoding{};  // of `lm transcribe`, `lm eval` and final figures
-  // Not keys: transcripts are characters, and all that occur are kept.
+  // Not a key: transcripts are characters, and all that occur are kept.
   Tokenization tokenization{.unit = Unit::characters};
-  VocabularyLimits limits{};
 };
 
 class SpeechTask : public TaskWith<SpeechTask, SpeechSettings, CtcModel> {
@@ -301,7 +301,7 @@ class SpeechTask : public TaskWith<SpeechTask, SpeechSettings, CtcModel> {
   }
   const std::string& cell() const override { return settings.model.cell; }
   const Tokenization& tokenization() const override { return settings.tokenization; }
-  std::int64_t largest_vocabulary() const override { return settings.limits.max_size; }
+  std::int64_t largest_vocabulary() const override { return 0; }
   std::string belongs_to_data() const override {
     return "its alphabet and the scale of its frames belong to its recordings";
   }

@@ -54,8 +54,7 @@ inline Keys keys_of(TextOptions& options) {
          {},
          "",
          "the files of the data folder that match these patterns are the training text, in the order of "
-         "their "
-         "names, in place of train.txt or, if there is none, train-*.txt"},
+         "their names, in place of train.txt or, if there is none, train-*.txt"},
         {"files",
          &options.files,
          {},
@@ -109,8 +108,7 @@ inline CorpusText open_text(const TextOptions& options, const std::string& data,
     const auto first = std::span(options.files).first(std::min(most, options.files.size()));
     throw InputError(
         fmt::format("no file of {} matches the patterns of data.files ({}{}); give the right folder with "
-                    "--data, or --set "
-                    "data.files=[] to read its train.txt and valid.txt",
+                    "--data, or --set data.files=[] to read its train.txt and valid.txt",
                     data, fmt::join(first, ", "), first.size() < options.files.size() ? ", ..." : ""));
   }
   return corpus_of_files(paths, options.block_lines, unit, reading);

@@ -136,7 +136,7 @@ inline std::unique_ptr<Objective> make_objective(const Recipe& recipe, const Som
                                                     texts.text.pairs, texts.text));
       tasks.push_back({part.name, 1, mixed.back().get()});
     }
-    return std::make_unique<MultiTask>(model, tasks);
+    return std::make_unique<MultiTaskObjective>(model, tasks);
   }
   if (const auto* it = dynamic_cast<const ClassificationTask*>(&task))
     return std::make_unique<Classification>(dynamic_cast<SentenceClassifier&>(model), it->settings.train,

@@ -50,7 +50,7 @@ struct Counted {
   explicit Counted(uint64_t seed = 1, std::vector<double> ratios = {1, 0.5, 0.1}) {
     const std::vector<std::string> names = {"first", "second", "third"};
     for (size_t i = 0; i < ratios.size(); ++i) mixed.push_back({names[i], ratios[i], &tasks[i]});
-    all = std::make_unique<MultiTask>(model, mixed, seed);
+    all = std::make_unique<MultiTaskObjective>(model, mixed, seed);
     all->begin_epoch(1);
   }
   /// The next updates, as {kind, number}; {-1, epoch} where an epoch of the reference begins.
@@ -72,7 +72,7 @@ struct Counted {
   Module model;
   Counting tasks[3] = {Counting(7), Counting(5), Counting(2)};
   std::vector<MixedTask> mixed;
-  std::unique_ptr<MultiTask> all;
+  std::unique_ptr<MultiTaskObjective> all;
   int32_t epoch = 1;
   int64_t step = 0;
 };
@@ -192,7 +192,7 @@ struct Reversal {
                                                     texts[i].pairs, texts[i], i + 1));
       mixed.push_back({names[i], i == 0 ? 1.0 : 0.4, tasks[i].get()});
     }
-    all = std::make_unique<MultiTask>(*model, mixed);
+    all = std::make_unique<MultiTaskObjective>(*model, mixed);
     trainer = std::make_unique<Trainer>(
         *all,
         TrainerOptions{.epochs = 100, .optimizer = {.kind = OptimizerKind::adam, .learning_rate = 0.01}});
@@ -212,7 +212,7 @@ struct Reversal {
   std::vector<TranslationText> texts;
   std::unique_ptr<SharedEncoderDecoders> model;
   std::vector<std::unique_ptr<Translation>> tasks;
-  std::unique_ptr<MultiTask> all;
+  std::unique_ptr<MultiTaskObjective> all;
   std::unique_ptr<Trainer> trainer;
 };
 
@@ -257,7 +257,7 @@ TEST(MultiTaskTraining, HalvesOfLinesTeachTheEncoderAndTheDecoderOfTheTranslatio
     const Text& text = i == 1 ? train.source : train.target;
     const TranslationText halves = Reversal::encoded(pairs_of_text(text, PairsOf::halves), vocabulary);
     Translation task(model.at(i), {}, halves.pairs, halves);
-    MultiTask alone(model, {{"halves", 1, &task}});
+    MultiTaskObjective alone(model, {{"halves", 1, &task}});
     Trainer trainer(alone, {.epochs = 1, .optimizer = {.kind = OptimizerKind::adam, .learning_rate = 0.01}});
     const std::vector<real> before = model.values().to_vector();
     ASSERT_TRUE(trainer.next_batch());

@@ -1,4 +1,4 @@
-// Multi-task training is a Objective over Tasks that share modules: the trainer knows nothing of it.
+// Multi-task training is an Objective over Objectives that share modules: the trainer knows nothing of it.
 #include <gtest/gtest.h>
 
 #include <array>

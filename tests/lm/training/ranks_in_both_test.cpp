@@ -268,7 +268,7 @@ struct MultiTaskTraining {
       small<EncoderDecoderOptions>(), {{"aa", symbols}, {"bb", symbols}}, {{"aa", "bb"}, {"", "bb"}}};
   Translation translate{model.at(0), {.batches = {.order = {.batch = 6}}}, first, valid};
   Translation write{model.at(1), {.batches = {.order = {.batch = 5}}}, second, valid};
-  MultiTask task{model, {{"translate", 1, &translate}, {"write", 0.7, &write}}};
+  MultiTaskObjective task{model, {{"translate", 1, &translate}, {"write", 0.7, &write}}};
   Trainer trainer{task, trainer_options()};
 };
 
