@@ -3,7 +3,7 @@
 
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/normalization.h"
-#include "tensor/kernels.h"
+#include "tensor/kernels/kernels.h"
 
 namespace rondo {
 

@@ -8,8 +8,8 @@
 
 #include "autograd/functions.h"
 #include "tensor/backend.h"
-#include "tensor/gemm.h"
-#include "tensor/kernels.h"
+#include "tensor/kernels/kernels.h"
+#include "tensor/products/gemm.h"
 #include "tensor/profile.h"
 
 namespace rondo {

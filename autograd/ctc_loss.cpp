@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tensor/kernels.h"
+#include "tensor/kernels/kernels.h"
 
 namespace rondo {
 

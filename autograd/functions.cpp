@@ -2,7 +2,7 @@
 #include "autograd/functions.h"
 
 #include "autograd/operators/arithmetic.h"
-#include "tensor/kernels.h"
+#include "tensor/kernels/kernels.h"
 #include "tensor/one_device.h"
 #include "tensor/profile.h"
 

@@ -2,7 +2,7 @@
 #include "autograd/layer_norm.h"
 
 #include "autograd/operators/arithmetic.h"
-#include "tensor/kernels.h"
+#include "tensor/kernels/kernels.h"
 
 namespace rondo {
 

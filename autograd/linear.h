@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "autograd/variable.h"
-#include "tensor/gemm.h"
+#include "tensor/products/gemm.h"
 
 namespace rondo {
 

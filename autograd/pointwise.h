@@ -1,5 +1,5 @@
 // From an operator struct to a function on Variables: y = pointwise(Tanh{}, x). The loops are in
-// tensor/pointwise_kernels.h, the operators in autograd/operators.h.
+// tensor/kernels/pointwise_kernels.h, the operators in autograd/operators.h.
 #pragma once
 
 #include <deque>

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tensor/kernels.h"
+#include "tensor/kernels/kernels.h"
 
 namespace rondo {
 

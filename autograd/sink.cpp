@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tensor/gemm.h"
+#include "tensor/products/gemm.h"
 
 namespace rondo {
 namespace {

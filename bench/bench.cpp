@@ -27,8 +27,8 @@
 #include "lm/program/compute.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
-#include "tensor/gemm.h"
 #include "tensor/keys.h"
+#include "tensor/products/gemm.h"
 #include "tensor/threads.h"
 #include "tests/lm/training/training.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/machine.h"
-#include "tensor/vec.h"
+#include "tensor/simd/vec.h"
 
 namespace rondo {
 namespace {

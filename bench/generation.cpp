@@ -15,7 +15,7 @@
 #include "lm/program/recipe.h"
 #include "nn/models/language_model.h"
 #include "tensor/keys.h"
-#include "tensor/precision.h"
+#include "tensor/products/precision.h"
 #include "tensor/threads.h"
 #include "tests/lm/training/training.h"
 

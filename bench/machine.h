@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/tile_kernels.h"
+#include "tensor/products/tile_kernels.h"
 
 namespace rondo {
 

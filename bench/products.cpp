@@ -8,9 +8,9 @@
 #include <map>
 
 #include "bench/machine.h"
-#include "tensor/gemm.h"
-#include "tensor/packed_gemm.h"
-#include "tensor/precision.h"
+#include "tensor/products/gemm.h"
+#include "tensor/products/packed_gemm.h"
+#include "tensor/products/precision.h"
 #include "tensor/random.h"
 #include "tensor/threads.h"
 

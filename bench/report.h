@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/peer.h"
-#include "tensor/precision.h"
+#include "tensor/products/precision.h"
 
 namespace rondo {
 

@@ -11,7 +11,7 @@
 #include "lm/program/recipe.h"
 #include "nn/cells/join.h"
 #include "tensor/allocator.h"
-#include "tensor/gemm.h"
+#include "tensor/products/gemm.h"
 #include "tensor/profile.h"
 #include "tensor/threads.h"
 #include "tests/lm/training/training.h"

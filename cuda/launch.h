@@ -1,4 +1,4 @@
-// What a row of tensor/gpu_row.h needs on a GPU: thread indices, sums over a block, launches on the one
+// What a row of tensor/simd/gpu_row.h needs on a GPU: thread indices, sums over a block, launches on the one
 // stream. Only the nvcc pass includes it.
 #pragma once
 

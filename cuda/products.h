@@ -1,5 +1,5 @@
 // Matrix products on the GPU, by cuBLASLt. Like cuda/runtime.h it uses no type of CUDA. Who calls it:
-// tensor/gemm.cpp. Next: cuda/products.cu.
+// tensor/products/gemm.cpp. Next: cuda/products.cu.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;
 /// Takes it now: while a graph is recorded nothing can be allocated.
 void prepare_products();
 
-/// For all later products of the GPU; fp32 before the first call. set_precision() (tensor/precision.h) calls
-/// it.
+/// For all later products of the GPU; fp32 before the first call. set_precision()
+/// (tensor/products/precision.h) calls it.
 void set_product_precision(Precision precision);
 
 /// A number rounded to bfloat16: the upper half of a float.

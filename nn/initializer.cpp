@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tensor/error.h"
-#include "tensor/gemm.h"
-#include "tensor/precision.h"
+#include "tensor/products/gemm.h"
+#include "tensor/products/precision.h"
 
 namespace rondo {
 namespace {

@@ -2,7 +2,7 @@
 // The decision on a training step, made by one thread.
 #include "optim/step_control.h"
 
-#include "tensor/launch.h"
+#include "tensor/kernels/launch.h"
 
 namespace rondo::BACKEND {
 namespace {

@@ -3,8 +3,8 @@
 // and the optimizer's state; outputs are the new values and the new state, written over the old ones. The
 // update of an optimizer also says for which options it is used, what state it has, and its numbers for a
 // step. To add one, write it here and put it on the list; its name and its settings are in
-// optim/optimizer_options.h. The loops: tensor/pointwise_kernels.h. The flat buffers are padded with zeros
-// between parameters and between their rows: an update of zeros must give zeros. Other passes over such
+// optim/optimizer_options.h. The loops: tensor/kernels/pointwise_kernels.h. The flat buffers are padded with
+// zeros between parameters and between their rows: an update of zeros must give zeros. Other passes over such
 // buffers are on the list as well: the average of weights, and the steps of dynamic evaluation.
 #pragma once
 
@@ -16,9 +16,9 @@
 #include "optim/optimizer_options.h"
 #include "optim/step_control.h"
 #include "tensor/backend.h"
-#include "tensor/dual.h"
 #include "tensor/pointwise.h"
-#include "tensor/scalar.h"
+#include "tensor/simd/dual.h"
+#include "tensor/simd/scalar.h"
 
 namespace rondo {
 

@@ -1,7 +1,7 @@
 // Weights with noise: see weight_noise.h.
 #include "optim/weight_noise.h"
 
-#include "tensor/kernels.h"
+#include "tensor/kernels/kernels.h"
 
 namespace rondo {
 

@@ -1,5 +1,5 @@
 // The number type, the device, and the two macros of a source that is compiled twice.
-// Next: tensor/scalar.h, tensor/vec.h.
+// Next: tensor/simd/scalar.h, tensor/simd/vec.h.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Lists of types: operators (tensor/pointwise.h) and kernels (tensor/kernel.h).
+// Lists of types: operators (tensor/pointwise.h) and kernels (tensor/kernels/kernel.h).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Pointwise operators as the rest of the library sees them: a name, a domain and two launchers per backend.
-// Formulas: autograd/operators.h, optim/updates.h. Loops: tensor/pointwise_kernels.h.
+// Formulas: autograd/operators.h, optim/updates.h. Loops: tensor/kernels/pointwise_kernels.h.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "tensor/kernels.h"
+#include "tensor/kernels/kernels.h"
 #include "tensor/one_device.h"
 #include "tensor/tensor.h"
 

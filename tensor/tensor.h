@@ -11,7 +11,7 @@
 
 namespace rondo {
 
-struct Pack;  // tensor/packed_gemm.cpp
+struct Pack;  // tensor/products/packed_gemm.cpp
 
 /// The memory of tensors. `version` increases with every write, so that a saved tensor can detect a change.
 struct Storage {

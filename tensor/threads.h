@@ -1,6 +1,6 @@
 // The threads that share the work of loops and products. A caller starts work on all of them and waits until
 // it is done. A thread that is late, because other programs keep its core busy, loses its part to the others,
-// and a waiting thread soon sleeps. Next: tensor/launch.h, tensor/packed_gemm.cpp.
+// and a waiting thread soon sleeps. Next: tensor/kernels/launch.h, tensor/products/packed_gemm.cpp.
 #pragma once
 
 #include <cstdint>

@@ -8,10 +8,10 @@
 #include <functional>
 #include <ostream>
 
-#include "data/arpa.h"
-#include "data/corpus.h"
-#include "data/safetensors.h"
-#include "data/text.h"
+#include "data/files/safetensors.h"
+#include "data/ngram/arpa.h"
+#include "data/text/corpus.h"
+#include "data/text/text.h"
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"
 #include "lm/program/settings.h"

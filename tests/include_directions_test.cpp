@@ -39,8 +39,8 @@ const std::map<std::string, std::vector<std::string>> storeys = {
 /// The headers that every folder may include.
 const Names for_all = {"tensor/error.h", "tensor/check_system.h", "tensor/keys.h", "tensor/threads.h"};
 /// Their types' width follows the compiler's flags, so only what Rondo itself compiles may see them.
-const Names kernel_headers = {"tensor/vec.h", "tensor/cpu_row.h", "tensor/gpu_row.h", "tensor/launch.h",
-                              "tensor/pointwise_kernels.h"};
+const Names kernel_headers = {"tensor/simd/vec.h", "tensor/simd/cpu_row.h", "tensor/simd/gpu_row.h",
+                              "tensor/kernels/launch.h", "tensor/kernels/pointwise_kernels.h"};
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.find('/')); }
 std::string subfolder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
@@ -173,7 +173,7 @@ TEST(IncludeDirections, EveryFileThatIsNamedIsThere) {
 
 TEST(IncludeDirections, ComplainsOfArrowsThatRunUp) {
   const std::string error = "#include \"tensor/error.h\"\n";
-  const std::string vec = "#include \"tensor/vec.h\"\n";
+  const std::string vec = "#include \"tensor/simd/vec.h\"\n";
   const std::string self = "  #  include \"tests/include_directions_test.cpp\"\n";
   const auto count = [](const char* path, const std::string& text) { return complaints(path, text).size(); };
   for (const auto& rule : allowed) EXPECT_EQ(count((rule.first + "/a.h").c_str(), error), 0u) << rule.first;

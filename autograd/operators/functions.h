@@ -4,8 +4,8 @@
 
 #include "autograd/pointwise.h"
 #include "tensor/backend.h"
-#include "tensor/dual.h"
-#include "tensor/scalar.h"
+#include "tensor/simd/dual.h"
+#include "tensor/simd/scalar.h"
 
 namespace rondo {
 

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "data/input_file.h"
-#include "data/text.h"
-#include "data/unicode.h"
+#include "data/files/input_file.h"
+#include "data/text/text.h"
+#include "data/text/unicode.h"
 #include "lm/commands/options.h"
 #include "lm/evaluation/metrics.h"
 #include "lm/program/files.h"

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "data/npy.h"
-#include "data/text.h"
+#include "data/files/npy.h"
+#include "data/text/text.h"
 #include "lm/commands/options.h"
 #include "lm/program/compute.h"
 #include "lm/program/files.h"

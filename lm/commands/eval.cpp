@@ -2,9 +2,9 @@
 // lm/report/evaluation_report.h.
 #include "lm/commands/eval.h"
 
-#include "data/files.h"
-#include "data/input_file.h"
-#include "data/text.h"
+#include "data/files/files.h"
+#include "data/files/input_file.h"
+#include "data/text/text.h"
 #include "lm/commands/options.h"
 #include "lm/program/cli.h"
 #include "lm/program/files.h"

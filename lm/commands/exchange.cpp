@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "data/files.h"
-#include "data/input_file.h"
-#include "data/onnx.h"
+#include "data/files/files.h"
+#include "data/files/input_file.h"
+#include "data/files/onnx.h"
 #include "lm/commands/options.h"
 #include "lm/program/cli.h"
 #include "lm/program/compute.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "data/file_kind.h"
-#include "data/input_file.h"
-#include "data/text.h"
+#include "data/files/file_kind.h"
+#include "data/files/input_file.h"
+#include "data/text/text.h"
 #include "lm/commands/options.h"
 #include "lm/decoding/sampling.h"
 #include "lm/program/compute.h"

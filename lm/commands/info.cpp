@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "autograd/pointwise.h"
-#include "data/text.h"
+#include "data/text/text.h"
 #include "lm/commands/options.h"
 #include "lm/program/cli.h"
 #include "lm/program/recipe.h"
@@ -19,7 +19,7 @@
 #include "nn/models/language_model.h"
 #include "nn/models/shared_encoder_decoders.h"
 #include "tensor/available_memory.h"
-#include "tensor/gemm.h"
+#include "tensor/products/gemm.h"
 #include "tensor/threads.h"
 
 namespace rondo {

@@ -1,4 +1,4 @@
-// `lm ngram`: an n-gram model as a baseline, estimated (data/kneser_ney.h) or read (data/arpa.h).
+// `lm ngram`: an n-gram model as a baseline, estimated (data/ngram/kneser_ney.h) or read (data/ngram/arpa.h).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "data/arpa.h"
-#include "data/corpus.h"
-#include "data/files.h"
-#include "data/kneser_ney.h"
-#include "data/symbols.h"
-#include "data/text.h"
+#include "data/files/files.h"
+#include "data/ngram/arpa.h"
+#include "data/ngram/kneser_ney.h"
+#include "data/text/corpus.h"
+#include "data/text/symbols.h"
+#include "data/text/text.h"
 #include "lm/commands/options.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/program/cli.h"

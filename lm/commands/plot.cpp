@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <iterator>
 
-#include "data/files.h"
+#include "data/files/files.h"
 #include "lm/commands/options.h"
 #include "lm/program/files.h"
 #include "lm/report/page.h"

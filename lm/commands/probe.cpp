@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "data/files.h"
+#include "data/files/files.h"
 #include "lm/commands/eval.h"
 #include "lm/commands/options.h"
 #include "lm/program/compute.h"

@@ -23,13 +23,13 @@
 #include <vector>
 
 #include "autograd/sequence.h"
-#include "data/arpa.h"
-#include "data/input_file.h"
-#include "data/shared_prefixes.h"
-#include "data/streams.h"
-#include "data/symbols.h"
-#include "data/text.h"
-#include "data/unicode.h"
+#include "data/files/input_file.h"
+#include "data/ngram/arpa.h"
+#include "data/text/shared_prefixes.h"
+#include "data/text/streams.h"
+#include "data/text/symbols.h"
+#include "data/text/text.h"
+#include "data/text/unicode.h"
 #include "lm/commands/options.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/program/compute.h"
@@ -87,7 +87,7 @@ class ReadingRun : public InterpolatedModel {
 };
 
 /// Streams are lines, one after another: each begins with `<s>`, as in log_probabilities() of
-/// data/ngram_model.h.
+/// data/ngram/ngram_model.h.
 class ReadingNgrams : public InterpolatedModel {
  public:
   /// `ids` are those of the model for the run's symbols.

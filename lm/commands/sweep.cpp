@@ -26,8 +26,8 @@
 #include <utility>
 #include <vector>
 
-#include "data/files.h"
-#include "data/text.h"
+#include "data/files/files.h"
+#include "data/text/text.h"
 #include "lm/commands/options.h"
 #include "lm/commands/training.h"
 #include "lm/program/cli.h"

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "cuda/runtime.h"
-#include "data/input_file.h"
-#include "data/text.h"
+#include "data/files/input_file.h"
+#include "data/text/text.h"
 #include "lm/commands/training.h"
 #include "lm/program/cli.h"
 #include "lm/program/files.h"
@@ -12,7 +12,7 @@
 #include "lm/program/terminal.h"
 #include "lm/report/evaluation_report.h"
 #include "lm/training/checkpoint.h"
-#include "tensor/gemm.h"
+#include "tensor/products/gemm.h"
 
 namespace rondo {
 

@@ -10,10 +10,10 @@
 #include <span>
 
 #include "cuda/all_reduce.h"
-#include "data/input_file.h"
-#include "data/kneser_ney.h"
-#include "data/ngram.h"
-#include "data/text.h"
+#include "data/files/input_file.h"
+#include "data/ngram/kneser_ney.h"
+#include "data/ngram/ngram.h"
+#include "data/text/text.h"
 #include "lm/decoding/sampling.h"
 #include "lm/program/cli.h"
 #include "lm/program/compute.h"

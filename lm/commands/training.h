@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "data/files.h"
-#include "data/input_file.h"
+#include "data/files/files.h"
+#include "data/files/input_file.h"
 #include "lm/program/compute.h"
 #include "lm/program/run.h"
 #include "lm/program/settings.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "lm/commands/eval.h"
 #include "lm/commands/options.h"
 #include "lm/decoding/beam_search.h"

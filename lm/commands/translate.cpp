@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "lm/commands/options.h"
 #include "lm/decoding/beam_search.h"
 #include "lm/program/compute.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "data/index.h"
+#include "data/files/index.h"
 #include "tensor/error.h"
 
 namespace rondo {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "data/ngram_model.h"
-#include "data/vocabulary.h"
+#include "data/ngram/ngram_model.h"
+#include "data/text/vocabulary.h"
 #include "tensor/keys.h"
 
 namespace rondo {

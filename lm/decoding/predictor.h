@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "data/ngram_model.h"
+#include "data/ngram/ngram_model.h"
 #include "tensor/tensor.h"
 
 namespace rondo {
@@ -85,7 +85,7 @@ class FusedPredictor : public Predictor {
 };
 
 // --- N-gram models ---
-// To search with, or to fuse with another model: data/ngram_model.h.
+// To search with, or to fuse with another model: data/ngram/ngram_model.h.
 
 /// Hypotheses are lines: they start from `<s>`. A symbol that the model gives probability 0 ends up with
 /// probability 0 in a fusion, too.

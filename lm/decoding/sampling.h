@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "data/symbols.h"
-#include "data/vocabulary.h"
+#include "data/text/symbols.h"
+#include "data/text/vocabulary.h"
 #include "nn/models/language_model.h"
 
 namespace rondo {

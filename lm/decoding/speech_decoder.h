@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "data/arpa.h"
+#include "data/ngram/arpa.h"
 #include "lm/decoding/prefix_search.h"
 
 namespace rondo {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "data/pair_batches.h"
+#include "data/sentences/pair_batches.h"
 
 namespace rondo {
 

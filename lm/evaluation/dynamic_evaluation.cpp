@@ -5,7 +5,7 @@
 
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
-#include "data/streams.h"
+#include "data/text/streams.h"
 #include "lm/evaluation/evaluation.h"
 #include "optim/apply_update.h"
 

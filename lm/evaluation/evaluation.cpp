@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "data/sequences.h"
+#include "data/text/sequences.h"
 
 namespace rondo {
 

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "data/ids.h"
-#include "data/pairs.h"
-#include "data/sentence_batches.h"
-#include "data/streams.h"
-#include "data/vocabulary.h"
+#include "data/sentences/pairs.h"
+#include "data/sentences/sentence_batches.h"
+#include "data/text/ids.h"
+#include "data/text/streams.h"
+#include "data/text/vocabulary.h"
 #include "lm/evaluation/scores.h"
 #include "nn/models/language_model.h"
 #include "tensor/clock.h"

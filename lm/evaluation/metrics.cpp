@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/unicode.h"
+#include "data/text/unicode.h"
 #include "tensor/error.h"
 #include "tensor/keys.h"
 

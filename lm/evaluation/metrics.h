@@ -15,7 +15,7 @@ namespace rondo {
 
 // --- Matches of n-grams ---
 // What BLEU and chrF count: the n-grams of a sentence, of words or of characters. For language models of
-// n-grams see data/ngram_model.h.
+// n-grams see data/ngram/ngram_model.h.
 
 /// Each n-gram and how often it occurs.
 using NgramCounts = std::unordered_map<std::u32string_view, std::int64_t>;
@@ -65,7 +65,7 @@ inline std::vector<std::string> names_of(BleuSmoothing) { return {"exp", "none",
 /// The defaults are sacreBLEU's.
 struct BleuOptions {
   BleuTokenization tokenization = BleuTokenization::mteval_13a;
-  bool lower_case = false;  // as far as lower_case() in data/unicode.h goes
+  bool lower_case = false;  // as far as lower_case() in data/text/unicode.h goes
   BleuSmoothing smoothing = BleuSmoothing::exponential;
   std::optional<double> smoothing_value{};  // default: 0.1 for floor, 1 for add
 };
@@ -119,7 +119,7 @@ constexpr int chrf_beta = 2;        // recall counts beta times as much as preci
 /// The defaults are sacreBLEU's: chrF2.
 struct ChrfOptions {
   int word_order = 0;       // the longest n-grams of words, 0 to 2 words; 2: chrF++
-  bool lower_case = false;  // as far as lower_case() in data/unicode.h goes
+  bool lower_case = false;  // as far as lower_case() in data/text/unicode.h goes
 };
 
 /// The counts of a sentence, by order: first those of characters, then those of words. Those of a corpus are

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "tensor/available_memory.h"
-#include "tensor/gemm.h"
-#include "tensor/kernels.h"
+#include "tensor/kernels/kernels.h"
+#include "tensor/products/gemm.h"
 
 namespace rondo {
 namespace {

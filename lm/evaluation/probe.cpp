@@ -9,7 +9,7 @@
 
 #include "autograd/pointwise.h"
 #include "tensor/error.h"
-#include "tensor/gemm.h"
+#include "tensor/products/gemm.h"
 #include "tensor/singular_values.h"
 
 namespace rondo {

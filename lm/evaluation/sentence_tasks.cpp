@@ -7,7 +7,7 @@
 #include <exception>
 #include <numeric>
 
-#include "data/shuffle.h"
+#include "data/text/shuffle.h"
 #include "tensor/error.h"
 #include "tensor/threads.h"
 

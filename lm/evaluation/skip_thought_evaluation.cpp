@@ -6,8 +6,8 @@
 #include <numeric>
 #include <unordered_set>
 
-#include "data/text.h"
-#include "data/word_vectors.h"
+#include "data/sentences/word_vectors.h"
+#include "data/text/text.h"
 #include "tensor/error.h"
 
 namespace rondo {

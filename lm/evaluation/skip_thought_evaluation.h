@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "data/sentence_triples.h"
-#include "data/vocabulary.h"
+#include "data/sentences/sentence_triples.h"
+#include "data/text/vocabulary.h"
 #include "lm/evaluation/evaluation.h"
 #include "nn/models/skip_thought.h"
 
@@ -61,7 +61,7 @@ Vectors mean_word_vectors(SkipThought& model, const Sentences& sentences,
 //   W = argmin sum_w |v'_w - W v_w|^2   over the words w that both have
 //
 // without a penalty and without an offset, gives any word of the file the vector W v. The files:
-// data/word_vectors.h.
+// data/sentences/word_vectors.h.
 
 struct VocabularyExpansion {
   Vocabulary vocabulary;         // that of the model, then the new words

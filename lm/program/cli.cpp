@@ -17,7 +17,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"

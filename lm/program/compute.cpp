@@ -16,10 +16,10 @@
 #include "cuda/all_reduce.h"
 #include "cuda/runtime.h"
 #include "lm/program/terminal.h"
-#include "tensor/blas_memory.h"
 #include "tensor/error.h"
-#include "tensor/gemm.h"
 #include "tensor/keys.h"
+#include "tensor/products/blas_memory.h"
+#include "tensor/products/gemm.h"
 #include "tensor/threads.h"
 
 #ifdef RONDO_MPI

@@ -9,7 +9,7 @@
 
 #include "lm/training/ranks.h"
 #include "tensor/backend.h"
-#include "tensor/precision.h"
+#include "tensor/products/precision.h"
 
 namespace rondo {
 

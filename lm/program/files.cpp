@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "data/file_kind.h"
-#include "data/files.h"
-#include "data/input_file.h"
+#include "data/files/file_kind.h"
+#include "data/files/files.h"
+#include "data/files/input_file.h"
 #include "lm/program/run.h"
 #include "tensor/check_system.h"
 #include "tensor/error.h"

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "data/corpus.h"
-#include "data/input_file.h"
+#include "data/files/input_file.h"
+#include "data/text/corpus.h"
 #include "lm/tasks/task.h"
 #include "tensor/error.h"
 
@@ -41,8 +41,8 @@ std::string file_to_read(const std::string& given);
 /// The file that `option` names, absolute and with links resolved; empty if `name` is. Creates nothing.
 /// `read` are files that the command reads. With Pipes::accepted the file is to be written in place, and a
 /// pipe or a device is returned as it was named; else it is to be replaced (write_atomically(),
-/// data/files.h). InputError, naming the option, for what is not a file or cannot be written, for a folder
-/// that does not exist, for a file of a run, and for one of `read`.
+/// data/files/files.h). InputError, naming the option, for what is not a file or cannot be written, for a
+/// folder that does not exist, for a file of a run, and for one of `read`.
 std::filesystem::path file_to_write(const std::string& option, const std::string& name,
                                     Pipes pipes = Pipes::refused, const std::vector<std::string>& read = {});
 

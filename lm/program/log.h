@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/files.h"
+#include "data/files/files.h"
 #include "lm/evaluation/probe.h"
 #include "lm/program/compute.h"
 #include "lm/program/files.h"

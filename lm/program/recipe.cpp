@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "lm/program/cli.h"
 #include "lm/program/embedded_files.h"
 #include "lm/program/files.h"

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "data/files.h"
-#include "data/input_file.h"
-#include "data/text.h"
+#include "data/files/files.h"
+#include "data/files/input_file.h"
+#include "data/text/text.h"
 #include "lm/program/cli.h"
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"

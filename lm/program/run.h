@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "data/long_text.h"
-#include "data/vocabulary.h"
+#include "data/text/long_text.h"
+#include "data/text/vocabulary.h"
 #include "lm/program/compute.h"
 #include "lm/program/recipe.h"
 #include "lm/program/settings.h"

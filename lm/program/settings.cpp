@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "lm/program/cli.h"
 #include "lm/program/toml.h"
 #include "tensor/error.h"

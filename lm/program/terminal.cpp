@@ -17,7 +17,7 @@
 #include <numbers>
 #include <vector>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "lm/program/compute.h"
 #include "tensor/error.h"
 

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "tensor/error.h"
 
 namespace rondo {

@@ -13,9 +13,9 @@
 #include <variant>
 #include <vector>
 
-#include "data/long_text.h"
-#include "data/streams.h"
-#include "data/symbols.h"
+#include "data/text/long_text.h"
+#include "data/text/streams.h"
+#include "data/text/symbols.h"
 #include "lm/program/terminal.h"
 #include "lm/report/run_groups.h"
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "data/corpus.h"
-#include "data/vocabulary.h"
+#include "data/text/corpus.h"
+#include "data/text/vocabulary.h"
 #include "lm/evaluation/adaptive_evaluation.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/evaluation/scores.h"

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <iterator>
 
-#include "data/files.h"
-#include "data/input_file.h"
+#include "data/files/files.h"
+#include "data/files/input_file.h"
 #include "lm/program/files.h"
 #include "lm/report/curves.h"
 #include "lm/report/run_table.h"

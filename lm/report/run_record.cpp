@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "data/input_file.h"
+#include "data/files/input_file.h"
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"

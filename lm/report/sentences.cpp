@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "data/input_file.h"
-#include "data/labelled_sentences.h"
-#include "data/sentence_pairs.h"
-#include "data/text.h"
+#include "data/files/input_file.h"
+#include "data/sentences/labelled_sentences.h"
+#include "data/sentences/sentence_pairs.h"
+#include "data/text/text.h"
 #include "lm/evaluation/sentence_tasks.h"
 #include "lm/evaluation/skip_thought_evaluation.h"
 #include "lm/program/files.h"

@@ -11,8 +11,8 @@
 #include <set>
 #include <utility>
 
-#include "data/files.h"
-#include "data/text.h"
+#include "data/files/files.h"
+#include "data/text/text.h"
 #include "lm/program/cli.h"
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"

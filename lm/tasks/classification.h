@@ -1,5 +1,5 @@
 // Classification of sentences as a task: labelled sentences, their vocabulary and classes, the classifier,
-// the loss of each label, and what it predicts. Next: data/labelled_batches.h,
+// the loss of each label, and what it predicts. Next: data/sentences/labelled_batches.h,
 // nn/models/sentence_classifier.h.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
-#include "data/labelled_batches.h"
+#include "data/sentences/labelled_batches.h"
 #include "lm/tasks/sentence_task.h"
 #include "nn/cells/catalogue.h"
 #include "nn/models/sentence_classifier.h"

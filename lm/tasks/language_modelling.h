@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "data/text.h"
-#include "data/word_vectors.h"
+#include "data/sentences/word_vectors.h"
+#include "data/text/text.h"
 #include "lm/evaluation/adaptive_evaluation.h"
 #include "lm/tasks/language_modelling_objective.h"
 #include "lm/tasks/task.h"

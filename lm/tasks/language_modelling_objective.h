@@ -19,7 +19,7 @@
 #include "nn/cells/catalogue.h"
 #include "nn/models/language_model.h"
 #include "nn/regularization.h"
-#include "tensor/kernels.h"
+#include "tensor/kernels/kernels.h"
 #include "tensor/one_device.h"
 #include "tensor/random.h"
 
@@ -190,7 +190,7 @@ class LanguageModelling : public Objective {
     stage(batch);
     return true;
   }
-  /// The largest batch, and the smallest: products of few rows keep packed weights (tensor/gemm.h).
+  /// The largest batch, and the smallest: products of few rows keep packed weights (tensor/products/gemm.h).
   bool stage_extreme(Batch& batch, size_t number) override {
     if (number > 1) return false;
     batches_.find(number == 0 ? Extreme::largest : Extreme::smallest, !leaves_out_padding(), chunk_);

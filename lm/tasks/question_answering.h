@@ -1,5 +1,5 @@
 // Question answering as a task: cloze questions, their vocabulary and entities, the reader, the loss of each
-// answer, and what it answers. Next: data/question_batches.h, nn/models/attentive_reader.h.
+// answer, and what it answers. Next: data/sentences/question_batches.h, nn/models/attentive_reader.h.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
-#include "data/cloze.h"
-#include "data/question_batches.h"
-#include "data/text.h"
-#include "data/unicode.h"
+#include "data/sentences/cloze.h"
+#include "data/sentences/question_batches.h"
+#include "data/text/text.h"
+#include "data/text/unicode.h"
 #include "lm/tasks/sentence_task.h"
 #include "nn/models/attentive_reader.h"
 

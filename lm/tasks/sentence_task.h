@@ -36,7 +36,7 @@ class SentenceObjective : public Objective {
     if (staged_.share.count == 0) batch.indices.clear(), batch.parts = 0;
     return true;
   }
-  /// The largest batch, and the smallest: products of few rows keep packed weights (tensor/gemm.h).
+  /// The largest batch, and the smallest: products of few rows keep packed weights (tensor/products/gemm.h).
   bool stage_extreme(Batch& batch, size_t number) final {
     if (number > 1) return false;
     batches_.seek(1, 0);

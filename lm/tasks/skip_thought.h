@@ -1,5 +1,5 @@
 // Skip-thought vectors as a task: triples of sentences, their vocabulary, the model, and the loss of each
-// word of the sentences before and after the middle one. Next: data/sentence_triples.h,
+// word of the sentences before and after the middle one. Next: data/sentences/sentence_triples.h,
 // nn/models/skip_thought.h, lm/evaluation/skip_thought_evaluation.h.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Speech recognition as a task: recordings and their transcripts, the alphabet, the recogniser, the CTC loss
 // of the transcripts, and what it transcribes: the error rates of characters and words, and nats. Next:
-// data/utterance_batches.h, nn/models/ctc_model.h.
+// data/speech/utterance_batches.h, nn/models/ctc_model.h.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
-#include "data/utterance_batches.h"
+#include "data/speech/utterance_batches.h"
 #include "lm/decoding/speech_decoder.h"
 #include "lm/evaluation/metrics.h"
 #include "lm/tasks/sentence_task.h"
@@ -75,7 +75,7 @@ inline Recognised recognise(CtcModel& model, const Utterances& utterances, const
   });
   return result;
 }
-/// The same of recordings without a transcript (read_frames of data/utterances.h).
+/// The same of recordings without a transcript (read_frames of data/speech/utterances.h).
 inline Recognised recognise(CtcModel& model, const std::vector<Frames>& recordings,
                             const FrameOptions& frames) {
   const Utterances utterances{recordings, std::vector<std::vector<std::int32_t>>(recordings.size()), {}};

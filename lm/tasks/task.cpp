@@ -9,10 +9,10 @@
 #include <span>
 #include <utility>
 
-#include "data/files.h"
-#include "data/input_file.h"
-#include "data/text.h"
-#include "data/unicode.h"
+#include "data/files/files.h"
+#include "data/files/input_file.h"
+#include "data/text/text.h"
+#include "data/text/unicode.h"
 #include "tensor/allocator.h"
 #include "tensor/error.h"
 

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "data/corpus.h"
-#include "data/pairs.h"
-#include "data/sentence_batches.h"
+#include "data/sentences/pairs.h"
+#include "data/sentences/sentence_batches.h"
+#include "data/text/corpus.h"
 #include "lm/evaluation/probe.h"
 #include "lm/evaluation/scores.h"
 #include "lm/training/objective.h"

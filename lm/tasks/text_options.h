@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "data/corpus.h"
-#include "data/files.h"
-#include "data/vocabulary.h"
+#include "data/files/files.h"
+#include "data/text/corpus.h"
+#include "data/text/vocabulary.h"
 #include "lm/tasks/task.h"
 #include "tensor/error.h"
 #include "tensor/keys.h"

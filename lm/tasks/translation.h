@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "data/parallel_text.h"
-#include "data/unicode.h"
+#include "data/sentences/parallel_text.h"
+#include "data/text/unicode.h"
 #include "lm/tasks/translation_objective.h"
 #include "nn/cells/catalogue.h"
 #include "tensor/version.h"

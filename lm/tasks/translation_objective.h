@@ -1,14 +1,15 @@
 // The objective of translation: the loss of each next symbol of the target after its true previous symbols
 // (teacher forcing); and how well an encoder-decoder translates: the perplexity of reference translations,
-// and BLEU and chrF of its own translations. Next: data/pair_batches.h, nn/models/encoder_decoder.h.
+// and BLEU and chrF of its own translations. Next: data/sentences/pair_batches.h,
+// nn/models/encoder_decoder.h.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "autograd/operators/arithmetic.h"
-#include "data/pair_batches.h"
-#include "data/text.h"
+#include "data/sentences/pair_batches.h"
+#include "data/text/text.h"
 #include "lm/decoding/translate.h"
 #include "lm/evaluation/metrics.h"
 #include "lm/tasks/sentence_task.h"

@@ -1,7 +1,7 @@
 // Model and training state in files: model.safetensors holds the weights and buffers under their names,
-// state.safetensors everything that a resumed training needs. The file format is in data/safetensors.h. Names
-// and shapes are checked before any value is read; a file without digests is read with a warning on stderr,
-// once.
+// state.safetensors everything that a resumed training needs. The file format is in data/files/safetensors.h.
+// Names and shapes are checked before any value is read; a file without digests is read with a warning on
+// stderr, once.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "data/safetensors.h"
+#include "data/files/safetensors.h"
 #include "nn/module.h"
 #include "tensor/state.h"
 

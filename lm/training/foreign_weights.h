@@ -1,7 +1,7 @@
 // Weights that another program has written, such as PyTorch's, under the names that Rondo's model has for
-// them: safetensors, with a map of names (data/name_map.h). Nothing is guessed: each tensor of the model is
-// in the file, or is said to be zero, and each tensor of the file belongs to the model, or is said to be left
-// out. Rondo's own files: lm/training/checkpoint.h.
+// them: safetensors, with a map of names (data/files/name_map.h). Nothing is guessed: each tensor of the
+// model is in the file, or is said to be zero, and each tensor of the file belongs to the model, or is said
+// to be left out. Rondo's own files: lm/training/checkpoint.h.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "data/name_map.h"
-#include "data/safetensors.h"
+#include "data/files/name_map.h"
+#include "data/files/safetensors.h"
 #include "nn/module.h"
 #include "tensor/error.h"
 

@@ -20,7 +20,7 @@
 //   bi          h_i = [forward h^N ; reverse h^1], H / 2 numbers each         H
 //   combine     a uni-skip and a bi-skip model side by side, nothing shared   2 H
 //
-// Data: data/sentence_triples.h. Next: lm/tasks/skip_thought.h.
+// Data: data/sentences/sentence_triples.h. Next: lm/tasks/skip_thought.h.
 #pragma once
 
 #include <memory>

@@ -59,8 +59,8 @@ class RecurrentStack : public Module {
   /// The same, one step at a time: x [B, I] after begin(B), as in RecurrentLayer. Variational dropout between
   /// layers is drawn by begin(), other dropout by each step, with other masks than those of a whole sequence.
   /// Without dropout, the results equal those of a whole sequence: bit for bit if the products of one step
-  /// and of all steps use the same algorithm (tensor/gemm.h) and no cell adds up rows, otherwise up to
-  /// rounding. Throws Error if the stack is bidirectional.
+  /// and of all steps use the same algorithm (tensor/products/gemm.h) and no cell adds up rows, otherwise up
+  /// to rounding. Throws Error if the stack is bidirectional.
   void begin(int64_t batch);
   Result step(const Variable& x, const std::vector<State>& states, const Lengths& lengths = {});
 

@@ -1,9 +1,9 @@
 // Kernels that fill, copy, scale and add, also down columns, within blocks and along rows.
 #pragma once
 
-#include "tensor/bf16.h"
 #include "tensor/deferred.h"
-#include "tensor/kernel.h"
+#include "tensor/kernels/kernel.h"
+#include "tensor/products/bf16.h"
 
 namespace rondo {
 

@@ -1,7 +1,7 @@
 // Kernels that draw random numbers: dropout masks, normal noise.
 #pragma once
 
-#include "tensor/kernel.h"
+#include "tensor/kernels/kernel.h"
 #include "tensor/random.h"
 
 namespace rondo {

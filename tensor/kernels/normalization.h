@@ -1,7 +1,7 @@
 // Kernels of normalisation: the moments of columns (batch normalisation) and of rows (layer normalisation).
 #pragma once
 
-#include "tensor/kernel.h"
+#include "tensor/kernels/kernel.h"
 
 namespace rondo {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tensor/indices.h"
-#include "tensor/kernel.h"
+#include "tensor/kernels/kernel.h"
 
 namespace rondo {
 

@@ -1,7 +1,7 @@
 // Kernels along time, the first dimension of [T, B, W].
 #pragma once
 
-#include "tensor/kernel.h"
+#include "tensor/kernels/kernel.h"
 
 namespace rondo {
 

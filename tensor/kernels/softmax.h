@@ -1,7 +1,7 @@
 // Kernels of softmax and of the losses that use it, row by row.
 #pragma once
 
-#include "tensor/kernel.h"
+#include "tensor/kernels/kernel.h"
 
 namespace rondo {
 

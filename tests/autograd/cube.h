@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "autograd/pointwise.h"
-#include "tensor/dual.h"
-#include "tensor/scalar.h"
+#include "tensor/simd/dual.h"
+#include "tensor/simd/scalar.h"
 
 namespace rondo {
 

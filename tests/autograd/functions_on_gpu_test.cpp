@@ -1,8 +1,8 @@
-// Every function on Variables that is not pointwise, on both devices. Of the kernels of tensor/kernels.h
-// these cover Drop, ScaleRows, CumulativeSum, GatherRows, AccumulateRows, OneHot, MixtureLoss and
-// CrossEntropyInPlace; Moments, Softmax, LogSoftmax and LogitsCrossEntropy with their backward passes.
-// tests/tensor/tensors_on_gpu_test.cpp covers Fill, Copy, Accumulate, Scale, ColumnSums and PartialSums,
-// masks_on_gpu_test.cpp there DropoutMask.
+// Every function on Variables that is not pointwise, on both devices. Of the kernels of
+// tensor/kernels/kernels.h these cover Drop, ScaleRows, CumulativeSum, GatherRows, AccumulateRows, OneHot,
+// MixtureLoss and CrossEntropyInPlace; Moments, Softmax, LogSoftmax and LogitsCrossEntropy with their
+// backward passes. tests/tensor/tensors_on_gpu_test.cpp covers Fill, Copy, Accumulate, Scale, ColumnSums and
+// PartialSums, masks_on_gpu_test.cpp there DropoutMask.
 #include "autograd/batch_norm.h"
 #include "autograd/cross_entropy.h"
 #include "autograd/linear.h"

@@ -1,7 +1,7 @@
 // What sequence models are made of, on both devices: the operators of autograd/sequence.h, batches of
 // products, layer normalisation, attention, a stack that is stepped from outside. Of the kernels of
-// tensor/kernels.h these cover MaskedSoftmax, MaxOverFirst and NormalizeRows with their backward passes, and
-// TransposeFirstTwo.
+// tensor/kernels/kernels.h these cover MaskedSoftmax, MaxOverFirst and NormalizeRows with their backward
+// passes, and TransposeFirstTwo.
 #include "autograd/sequence.h"
 
 #include "autograd/layer_norm.h"

@@ -1,5 +1,5 @@
-// ARPA files, of other toolkits and our own: data/arpa.h.
-#include "data/arpa.h"
+// ARPA files, of other toolkits and our own: data/ngram/arpa.h.
+#include "data/ngram/arpa.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "data/input_file.h"
-#include "data/kneser_ney.h"
+#include "data/files/input_file.h"
+#include "data/ngram/kneser_ney.h"
 #include "tests/data/files.h"
 #include "tests/data/ngram_sums.h"
 #include "tests/data/packed.h"

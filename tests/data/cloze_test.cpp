@@ -1,12 +1,12 @@
 // Cloze questions made from running text: which words are entities, what becomes a question, and what a user
 // may ask.
-#include "data/cloze.h"
+#include "data/sentences/cloze.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

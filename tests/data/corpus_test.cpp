@@ -1,9 +1,9 @@
-// Finding and splitting text: data/corpus.h.
-#include "data/corpus.h"
+// Finding and splitting text: data/text/corpus.h.
+#include "data/text/corpus.h"
 
 #include <gtest/gtest.h>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "tests/data/files.h"
 
 namespace rondo {

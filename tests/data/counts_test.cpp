@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 #include "tests/data/files.h"
 
 namespace rondo {

@@ -1,4 +1,4 @@
-#include "data/files.h"
+#include "data/files/files.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

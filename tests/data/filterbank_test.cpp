@@ -1,10 +1,10 @@
 // The filterbank and its deltas against what Kaldi computes: tests/golden/make_filterbank_golden.py.
-#include "data/filterbank.h"
+#include "data/speech/filterbank.h"
 
 #include <nlohmann/json.hpp>
 
-#include "data/frames.h"
-#include "data/recording.h"
+#include "data/speech/frames.h"
+#include "data/speech/recording.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

@@ -1,5 +1,5 @@
 // Frames: normalised, with deltas, several a step.
-#include "data/frames.h"
+#include "data/speech/frames.h"
 
 #include <cmath>
 

@@ -1,10 +1,10 @@
-// Files that are judged before they are read: data/input_file.h.
-#include "data/input_file.h"
+// Files that are judged before they are read: data/files/input_file.h.
+#include "data/files/input_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "tests/data/files.h"
 
 namespace rondo {

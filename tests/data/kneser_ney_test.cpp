@@ -1,5 +1,5 @@
-// Kneser-Ney: data/kneser_ney.h against numbers by hand, plain loops, and the published perplexity.
-#include "data/kneser_ney.h"
+// Kneser-Ney: data/ngram/kneser_ney.h against numbers by hand, plain loops, and the published perplexity.
+#include "data/ngram/kneser_ney.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 #include "tests/data/files.h"
 #include "tests/data/ngram_sums.h"
 
@@ -50,8 +50,8 @@ TEST(KneserNey, ByHand) {
   EXPECT_NEAR(std::exp(it.model.step(it.model.line_start(), 0).log_probability), 1.0 / 2 + 0.5 * 0.2, 1e-15);
 }
 
-/// The equations on top of data/kneser_ney.h, as they stand there: n-grams are lists of ids, -1 is `<s>`, and
-/// a sum over symbols is a loop over all of them.
+/// The equations on top of data/ngram/kneser_ney.h, as they stand there: n-grams are lists of ids, -1 is
+/// `<s>`, and a sum over symbols is a loop over all of them.
 class PlainKneserNey {
  public:
   PlainKneserNey(const Ids& ids, int V, int line_end, int n) : V_(V), n_(n) {

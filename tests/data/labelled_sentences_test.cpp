@@ -1,12 +1,12 @@
-// Labelled text and its batches: data/labelled_sentences.h, data/labelled_batches.h.
-#include "data/labelled_sentences.h"
+// Labelled text and its batches: data/sentences/labelled_sentences.h, data/sentences/labelled_batches.h.
+#include "data/sentences/labelled_sentences.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "data/labelled_batches.h"
-#include "data/text.h"
+#include "data/sentences/labelled_batches.h"
+#include "data/text/text.h"
 #include "tests/data/files.h"
 
 namespace rondo {

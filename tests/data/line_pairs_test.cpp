@@ -1,9 +1,9 @@
-// Pairs of lines from the text of one language: data/line_pairs.h.
-#include "data/line_pairs.h"
+// Pairs of lines from the text of one language: data/sentences/line_pairs.h.
+#include "data/sentences/line_pairs.h"
 
 #include <gtest/gtest.h>
 
-#include "data/pairs.h"
+#include "data/sentences/pairs.h"
 #include "tests/data/files.h"
 
 namespace rondo {

@@ -1,13 +1,13 @@
-// Texts that are not held in memory, beside the same ones that are: data/long_text.h, data/text_blocks.h,
-// data/ids.h.
-#include "data/long_text.h"
+// Texts that are not held in memory, beside the same ones that are: data/text/long_text.h,
+// data/text/text_blocks.h, data/text/ids.h.
+#include "data/text/long_text.h"
 
 #include <functional>
 #include <random>
 
-#include "data/corpus.h"
-#include "data/input_file.h"
-#include "data/text_blocks.h"
+#include "data/files/input_file.h"
+#include "data/text/corpus.h"
+#include "data/text/text_blocks.h"
 #include "tests/data/files.h"
 #include "tests/data/packed.h"
 

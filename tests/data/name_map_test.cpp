@@ -1,5 +1,5 @@
 // Maps of names.
-#include "data/name_map.h"
+#include "data/files/name_map.h"
 
 #include <gtest/gtest.h>
 

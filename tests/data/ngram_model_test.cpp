@@ -1,5 +1,5 @@
-// Back-off and states of n-gram models: data/ngram_model.h.
-#include "data/ngram_model.h"
+// Back-off and states of n-gram models: data/ngram/ngram_model.h.
+#include "data/ngram/ngram_model.h"
 
 #include <gtest/gtest.h>
 

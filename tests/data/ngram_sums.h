@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "data/ngram_model.h"
+#include "data/ngram/ngram_model.h"
 
 namespace rondo {
 

@@ -1,5 +1,5 @@
-// Unigram and bigram cross-entropy: data/ngram.h.
-#include "data/ngram.h"
+// Unigram and bigram cross-entropy: data/ngram/ngram.h.
+#include "data/ngram/ngram.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The encoding of ONNX models; what a runtime makes of them: tests/exchange/exchange.py.
-#include "data/onnx.h"
+#include "data/files/onnx.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Batches of pairs: data/pair_batches.h.
-#include "data/pair_batches.h"
+// Batches of pairs: data/sentences/pair_batches.h.
+#include "data/sentences/pair_batches.h"
 
 #include <gtest/gtest.h>
 

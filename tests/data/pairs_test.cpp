@@ -1,5 +1,5 @@
-// Pairs of sentences as ids: data/pairs.h.
-#include "data/pairs.h"
+// Pairs of sentences as ids: data/sentences/pairs.h.
+#include "data/sentences/pairs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-// Finding and pairing the files of parallel text: data/parallel_text.h.
-#include "data/parallel_text.h"
+// Finding and pairing the files of parallel text: data/sentences/parallel_text.h.
+#include "data/sentences/parallel_text.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "tests/data/files.h"
 
 namespace rondo {

@@ -1,13 +1,13 @@
-// Pieces of words: data/pieces.h. Without sentencepiece only the refusal is tested.
-#include "data/pieces.h"
+// Pieces of words: data/text/pieces.h. Without sentencepiece only the refusal is tested.
+#include "data/text/pieces.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <set>
 
-#include "data/pairs.h"
-#include "data/vocabulary.h"
+#include "data/sentences/pairs.h"
+#include "data/text/vocabulary.h"
 #include "tests/data/files.h"
 
 namespace rondo {

@@ -1,11 +1,11 @@
 // Cloze questions: the format of the CNN corpus, their vocabulary and ids, and their batches.
-#include "data/questions.h"
+#include "data/sentences/questions.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "data/question_batches.h"
+#include "data/sentences/question_batches.h"
 #include "tests/data/files.h"
 #include "tests/temporary_folder.h"
 #include "tests/tensor/errors.h"

@@ -1,5 +1,5 @@
 // WAV files: what is read of good ones, and what is said of others.
-#include "data/recording.h"
+#include "data/speech/recording.h"
 
 #include "tests/data/wav.h"
 #include "tests/temporary_folder.h"

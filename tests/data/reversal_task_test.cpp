@@ -1,5 +1,5 @@
-// The generated task: data/reversal_task.h.
-#include "data/reversal_task.h"
+// The generated task: data/sentences/reversal_task.h.
+#include "data/sentences/reversal_task.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "data/pairs.h"
-#include "data/text.h"
+#include "data/sentences/pairs.h"
+#include "data/text/text.h"
 #include "tests/data/files.h"
 
 namespace rondo {

@@ -1,11 +1,11 @@
-#include "data/safetensors.h"
+#include "data/files/safetensors.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <ctime>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

@@ -1,13 +1,13 @@
 // Triples of sentences, pairs with a judgment, word vectors from text, and NumPy's format.
-#include "data/sentence_triples.h"
+#include "data/sentences/sentence_triples.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "data/npy.h"
-#include "data/sentence_pairs.h"
-#include "data/word_vectors.h"
+#include "data/files/npy.h"
+#include "data/sentences/sentence_pairs.h"
+#include "data/sentences/word_vectors.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

@@ -1,5 +1,5 @@
-// Lines and crops from a zero state: data/sequences.h.
-#include "data/sequences.h"
+// Lines and crops from a zero state: data/text/sequences.h.
+#include "data/text/sequences.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Sequences side by side, beside each of them alone: data/shared_prefixes.h.
-#include "data/shared_prefixes.h"
+// Sequences side by side, beside each of them alone: data/text/shared_prefixes.h.
+#include "data/text/shared_prefixes.h"
 
 #include <algorithm>
 #include <random>

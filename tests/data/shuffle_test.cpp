@@ -1,5 +1,5 @@
-// Random orders of an epoch: data/shuffle.h.
-#include "data/shuffle.h"
+// Random orders of an epoch: data/text/shuffle.h.
+#include "data/text/shuffle.h"
 
 #include <gtest/gtest.h>
 

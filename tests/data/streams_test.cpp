@@ -1,5 +1,5 @@
-// Streams for truncated back-propagation: data/streams.h.
-#include "data/streams.h"
+// Streams for truncated back-propagation: data/text/streams.h.
+#include "data/text/streams.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-// Symbols and their numbers, beside std::map: data/vocabulary.h.
+// Symbols and their numbers, beside std::map: data/text/vocabulary.h.
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 
-#include "data/vocabulary.h"
+#include "data/text/vocabulary.h"
 
 namespace rondo {
 namespace {

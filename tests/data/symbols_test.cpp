@@ -1,9 +1,9 @@
-// Text to symbols and back: data/symbols.h.
-#include "data/symbols.h"
+// Text to symbols and back: data/text/symbols.h.
+#include "data/text/symbols.h"
 
 #include <gtest/gtest.h>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "tests/data/files.h"
 
 namespace rondo {

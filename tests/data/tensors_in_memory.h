@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "data/safetensors.h"
+#include "data/files/safetensors.h"
 
 namespace rondo {
 

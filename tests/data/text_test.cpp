@@ -1,5 +1,5 @@
-// Files, line ends, SHA-256 and UTF-8: data/text.h.
-#include "data/text.h"
+// Files, line ends, SHA-256 and UTF-8: data/text/text.h.
+#include "data/text/text.h"
 
 #include <gtest/gtest.h>
 

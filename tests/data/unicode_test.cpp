@@ -1,5 +1,5 @@
-// Code points, white space and lower case, compared with Python's: data/unicode.h.
-#include "data/unicode.h"
+// Code points, white space and lower case, compared with Python's: data/text/unicode.h.
+#include "data/text/unicode.h"
 
 #include <gtest/gtest.h>
 

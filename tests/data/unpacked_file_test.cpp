@@ -1,5 +1,5 @@
-// Files that may be packed: data/input_file.h.
-#include "data/input_file.h"
+// Files that may be packed: data/files/input_file.h.
+#include "data/files/input_file.h"
 #include "tests/data/files.h"
 #include "tests/data/packed.h"
 

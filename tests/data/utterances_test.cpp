@@ -1,11 +1,11 @@
 // Corpora of speech: tables, strings of digits, and their batches.
-#include "data/utterances.h"
+#include "data/speech/utterances.h"
 
 #include <map>
 #include <set>
 
-#include "data/recording.h"
-#include "data/utterance_batches.h"
+#include "data/speech/recording.h"
+#include "data/speech/utterance_batches.h"
 #include "tests/data/wav.h"
 #include "tests/temporary_folder.h"
 

@@ -1,5 +1,5 @@
-// The vocabulary and vocab.txt: data/vocabulary.h.
-#include "data/vocabulary.h"
+// The vocabulary and vocab.txt: data/text/vocabulary.h.
+#include "data/text/vocabulary.h"
 
 #include <gtest/gtest.h>
 

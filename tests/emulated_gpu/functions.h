@@ -1,6 +1,7 @@
-// What kernels on the emulated GPU call instead of the functions of <cmath>, as RONDO_MATH (tensor/scalar.h):
-// the same functions, or, after RONDO_EMULATED_GPU="perturb=SEED", results up to two units in the last place
-// away, as those of CUDA may be. Square roots and quotients are rounded correctly on both.
+// What kernels on the emulated GPU call instead of the functions of <cmath>, as RONDO_MATH
+// (tensor/simd/scalar.h): the same functions, or, after RONDO_EMULATED_GPU="perturb=SEED", results up to two
+// units in the last place away, as those of CUDA may be. Square roots and quotients are rounded correctly on
+// both.
 #pragma once
 
 #include <algorithm>

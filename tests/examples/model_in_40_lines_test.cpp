@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "data/streams.h"
-#include "data/vocabulary.h"
+#include "data/text/streams.h"
+#include "data/text/vocabulary.h"
 #include "nn/models/language_model.h"
 #include "optim/clipping.h"
 #include "optim/optimizer.h"

@@ -1,6 +1,6 @@
 // The operator of docs/extending.md that is not pointwise: its forward, its backward, and what it saves for
-// backward. Plain loops on the CPU; Rondo's own operators launch kernels of tensor/kernels.h, which run on
-// both devices.
+// backward. Plain loops on the CPU; Rondo's own operators launch kernels of tensor/kernels/kernels.h, which
+// run on both devices.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "tests/lm/program/program.h"
 
 namespace {

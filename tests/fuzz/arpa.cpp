@@ -1,5 +1,5 @@
 // n-gram models in ARPA files; the first byte chooses the unit.
-#include "data/arpa.h"
+#include "data/ngram/arpa.h"
 
 #include "tensor/error.h"
 #include "tests/fuzz/target.h"

@@ -1,5 +1,5 @@
 // A safetensors file, judged, and written again.
-#include "data/safetensors.h"
+#include "data/files/safetensors.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "lm/training/checkpoint.h"
 #include "tensor/error.h"
 #include "tests/fuzz/target.h"

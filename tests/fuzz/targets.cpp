@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "data/recording.h"
+#include "data/speech/recording.h"
 #include "tensor/allocator.h"
 #include "tensor/error.h"
 #include "tests/fuzz/allocations.h"

@@ -1,10 +1,10 @@
 // Texts: cleaned, cut into symbols, made a vocabulary, encoded, decoded, and cut into three. The first byte
 // chooses the unit and the limits of the vocabulary.
-#include "data/text.h"
+#include "data/text/text.h"
 
-#include "data/corpus.h"
-#include "data/symbols.h"
-#include "data/vocabulary.h"
+#include "data/text/corpus.h"
+#include "data/text/symbols.h"
+#include "data/text/vocabulary.h"
 #include "tensor/error.h"
 #include "tests/fuzz/target.h"
 

@@ -1,5 +1,5 @@
 // vocab.txt; the first byte chooses the unit.
-#include "data/vocabulary.h"
+#include "data/text/vocabulary.h"
 
 #include "tensor/error.h"
 #include "tests/fuzz/target.h"

@@ -1,7 +1,7 @@
 // The numbers that make_golden.py, make_encoder_decoder_golden.py, make_ctc_golden.py and
 // make_adaptive_softmax_golden.py (beside this) got from PyTorch. A reader of safetensors of its own,
-// independent of data/safetensors.h: a length, a JSON header, raw bytes. For tests only; a broken file throws
-// std::exception.
+// independent of data/files/safetensors.h: a length, a JSON header, raw bytes. For tests only; a broken file
+// throws std::exception.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ import sacrebleu
 from sacrebleu.metrics import BLEU, CHRF
 
 TOKENIZATIONS = ["13a", "none", "char"]
-EXACT_BLOCKS = [(0x00, 0x17F), (0x370, 0x587), (0x1E00, 0x1EFF)]  # those of data/unicode.h
+EXACT_BLOCKS = [(0x00, 0x17F), (0x370, 0x587), (0x1E00, 0x1EFF)]  # those of data/text/unicode.h
 
 TEXTS = [
     "",

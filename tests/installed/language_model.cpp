@@ -6,13 +6,13 @@
 #include <filesystem>
 #include <string>
 
-#include "data/vocabulary.h"
+#include "data/text/vocabulary.h"
 #include "lm/decoding/sampling.h"
 #include "lm/evaluation/adaptive_evaluation.h"
 #include "lm/tasks/language_modelling.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/trainer.h"
-#include "tensor/precision.h"
+#include "tensor/products/precision.h"
 
 using namespace rondo;
 

@@ -10,13 +10,13 @@
 #include "autograd/functions.h"
 #include "autograd/gradient_check.h"
 #include "autograd/operators.h"
-#include "data/streams.h"
-#include "data/vocabulary.h"
+#include "data/text/streams.h"
+#include "data/text/vocabulary.h"
 #include "nn/cells/join.h"
 #include "nn/models/language_model.h"
 #include "optim/clipping.h"
 #include "optim/optimizer.h"
-#include "tensor/pointwise_kernels.h"
+#include "tensor/kernels/pointwise_kernels.h"
 
 #ifdef __AVX2__
 #error "compile this as a program that knows nothing of the machine: without -march=native"

@@ -10,7 +10,7 @@
 #include "nn/models/language_model.h"
 #include "nn/models/sentence_classifier.h"
 #include "nn/models/skip_thought.h"
-#include "tensor/precision.h"
+#include "tensor/products/precision.h"
 #include "tests/nn/models/small_model.h"
 #include "tests/nn/parameters.h"
 #include "tests/tensor/errors.h"

@@ -1,6 +1,6 @@
-// The intrinsics of AMX that tensor/amx_kernels.cpp calls, in plain C++ after the operations in Intel's
-// manual (Software Developer's Manual, volume 2), so that the kernels are tested on every machine. What the
-// CPU answers with a fault ends the program. Each thread has its own registers.
+// The intrinsics of AMX that tensor/products/amx_kernels.cpp calls, in plain C++ after the operations in
+// Intel's manual (Software Developer's Manual, volume 2), so that the kernels are tested on every machine.
+// What the CPU answers with a fault ends the program. Each thread has its own registers.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // Products over all transposes and strides against a plain loop, and which kernels BLAS has chosen.
-#include "tensor/gemm.h"
+#include "tensor/products/gemm.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "tensor/allocator.h"
-#include "tensor/precision.h"
+#include "tensor/products/precision.h"
 #include "tensor/random.h"
 #include "tensor/threads.h"
 #include "tests/tensor/errors.h"
@@ -235,7 +235,7 @@ TEST(Blas, UsesTheKernelsOfThisProcessor) {
   if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
   for (const char* slow :
        {"Prescott", "Generic", "generic", "Core2", "Nehalem", "Penryn", "Dunnington", "Katmai"})
-    EXPECT_NE(blas_kernel(), slow) << "the choice of kernels came too late; see tensor/gemm.cpp";
+    EXPECT_NE(blas_kernel(), slow) << "the choice of kernels came too late; see tensor/products/gemm.cpp";
 #else
   EXPECT_FALSE(blas_kernel().empty());
 #endif

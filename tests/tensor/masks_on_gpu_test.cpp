@@ -1,6 +1,6 @@
 // Masks are integers compared, so the GPU's are the CPU's bit for bit; normal noise is the same up to
 // rounding.
-#include "tensor/kernels.h"
+#include "tensor/kernels/kernels.h"
 #include "tests/cuda/device.h"
 
 namespace rondo {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tensor/allocator.h"
-#include "tensor/gemm.h"
+#include "tensor/products/gemm.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

@@ -1,6 +1,6 @@
 // Products in bf16 against sums in double of operands that are rounded in another way, and every way to
 // compute them against each other, bit for bit.
-#include "tensor/precision.h"
+#include "tensor/products/precision.h"
 
 #include <gtest/gtest.h>
 
@@ -11,14 +11,14 @@
 #include <limits>
 #include <string>
 
-#include "tensor/gemm.h"
-#include "tensor/packed_gemm.h"
+#include "tensor/products/gemm.h"
+#include "tensor/products/packed_gemm.h"
 #include "tensor/random.h"
 #include "tensor/threads.h"
 
 namespace rondo {
 
-extern const TileKernels kernels_of_emulated_amx;  // tensor/amx_kernels.cpp over emulated_amx.h
+extern const TileKernels kernels_of_emulated_amx;  // tensor/products/amx_kernels.cpp over emulated_amx.h
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "tensor/gemm.h"
-#include "tensor/precision.h"
+#include "tensor/products/gemm.h"
+#include "tensor/products/precision.h"
 #include "tests/cuda/device.h"
 
 namespace rondo {

@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "tensor/kernels.h"
+#include "tensor/kernels/kernels.h"
 #include "tensor/tensor.h"
 #include "tensor/threads.h"
 #include "tests/tensor/errors.h"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "tensor/gemm.h"
+#include "tensor/products/gemm.h"
 #include "tensor/threads.h"
 #include "tests/tensor/errors.h"
 

@@ -1,7 +1,7 @@
 // Tensors and products on the GPU: views, copies between the devices, plain arithmetic, gemm() with every
 // transposition; what is refused.
 #include "tensor/allocator.h"
-#include "tensor/gemm.h"
+#include "tensor/products/gemm.h"
 #include "tensor/tensor.h"
 #include "tests/cuda/device.h"
 

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "tensor/gemm.h"
+#include "tensor/products/gemm.h"
 #include "tests/address_sanitizer.h"
 #include "tests/tensor/errors.h"
 

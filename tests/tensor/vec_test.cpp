@@ -1,7 +1,7 @@
 // Our exp, log, tanh, sigmoid, expm1 and log1p against the C library in double: the largest errors that
-// tensor/vec.h documents, and that a value depends neither on its place in an array nor on the array's
+// tensor/simd/vec.h documents, and that a value depends neither on its place in an array nor on the array's
 // length.
-#include "tensor/vec.h"
+#include "tensor/simd/vec.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Solutions of docs/tour/1_tensor.md.
 #include <gtest/gtest.h>
 
-#include "tensor/gemm.h"
+#include "tensor/products/gemm.h"
 #include "tensor/random.h"
 
 namespace rondo {

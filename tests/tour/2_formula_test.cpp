@@ -4,8 +4,8 @@
 #include <type_traits>
 
 #include "autograd/operators/lstm_gates.h"
-#include "tensor/dual.h"
-#include "tensor/scalar.h"
+#include "tensor/simd/dual.h"
+#include "tensor/simd/scalar.h"
 
 namespace rondo {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "data/streams.h"
+#include "data/text/streams.h"
 #include "lm/evaluation/evaluation.h"
 
 namespace rondo {

@@ -11,7 +11,7 @@
 #include <random>
 #include <string>
 
-#include "data/kneser_ney.h"
+#include "data/ngram/kneser_ney.h"
 #include "tests/autograd/ctc_paths.h"
 #include "tests/tensor/errors.h"
 

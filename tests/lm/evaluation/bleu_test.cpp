@@ -1,7 +1,7 @@
 // BLEU, compared with sacreBLEU's: lm/evaluation/metrics.h.
 #include <gtest/gtest.h>
 
-#include "data/unicode.h"
+#include "data/text/unicode.h"
 #include "lm/evaluation/metrics.h"
 #include "tensor/keys.h"
 #include "tests/golden/translation_golden.h"

@@ -3,7 +3,7 @@
 #include <map>
 #include <sstream>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

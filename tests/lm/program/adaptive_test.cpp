@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "data/streams.h"
+#include "data/text/streams.h"
 #include "lm/evaluation/evaluation.h"
 #include "tests/lm/program/program.h"
 

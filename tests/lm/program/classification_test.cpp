@@ -2,7 +2,7 @@
 #include <cmath>
 #include <map>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "lm/program/recipe.h"
 #include "tests/lm/program/program.h"
 

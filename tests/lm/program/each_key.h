@@ -13,8 +13,8 @@
 #include <sstream>
 #include <tuple>
 
-#include "data/pieces.h"
-#include "data/reversal_task.h"
+#include "data/sentences/reversal_task.h"
+#include "data/text/pieces.h"
 #include "lm/commands/eval.h"
 #include "lm/commands/training.h"
 #include "lm/decoding/translate.h"

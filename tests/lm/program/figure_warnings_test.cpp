@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "data/file_kind.h"
+#include "data/files/file_kind.h"
 #include "lm/report/evaluation_report.h"
 #include "lm/tasks/translation.h"
 #include "tests/lm/program/program.h"

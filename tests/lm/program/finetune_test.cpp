@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "data/files.h"
-#include "data/safetensors.h"
+#include "data/files/files.h"
+#include "data/files/safetensors.h"
 #include "lm/program/run.h"
 #include "tests/lm/program/program.h"
 

@@ -1,5 +1,5 @@
 // `lm train --init-from RUN --data NEW`: a training that begins with the weights and vocabulary of a run.
-#include "data/input_file.h"
+#include "data/files/input_file.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

@@ -1,6 +1,6 @@
 // The end of a training: --steps, --max-minutes, Ctrl-C before the first evaluation; --quiet; and more
 // threads than processors.
-#include "data/input_file.h"
+#include "data/files/input_file.h"
 #include "tensor/threads.h"
 #include "tests/lm/program/program.h"
 

@@ -1,5 +1,5 @@
 // Trainings on texts that are not held in memory, beside the same ones in memory.
-#include "data/input_file.h"
+#include "data/files/input_file.h"
 #include "tests/data/packed.h"
 #include "tests/lm/program/program.h"
 

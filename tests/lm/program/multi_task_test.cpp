@@ -4,8 +4,8 @@
 
 #include <sstream>
 
-#include "data/files.h"
-#include "data/reversal_task.h"
+#include "data/files/files.h"
+#include "data/sentences/reversal_task.h"
 #include "lm/program/cli.h"
 #include "lm/program/recipe.h"
 #include "lm/program/settings.h"

@@ -1,12 +1,12 @@
 // Runs on pieces of words, of a language model and of a translator, from the training to text and figures.
 // What pieces are is tested in tests/data/pieces_test.cpp.
-#include "data/pieces.h"
+#include "data/text/pieces.h"
 
 #include <cmath>
 #include <numbers>
 #include <numeric>
 
-#include "data/vocabulary.h"
+#include "data/text/vocabulary.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

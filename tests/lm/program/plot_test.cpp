@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "data/files.h"
+#include "data/files/files.h"
 #include "lm/report/page.h"
 #include "tests/lm/program/program.h"
 #include "tests/lm/program/svg_document.h"

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

@@ -1,7 +1,7 @@
 // Cloze questions, from a text or files to a trained and measured run that answers.
 #include <map>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

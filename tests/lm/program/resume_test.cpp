@@ -6,8 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "data/files.h"
-#include "data/safetensors.h"
+#include "data/files/files.h"
+#include "data/files/safetensors.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "data/input_file.h"
+#include "data/files/input_file.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "lm/program/recipe.h"
 #include "tests/lm/program/program.h"
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <map>
 
-#include "data/recording.h"
+#include "data/speech/recording.h"
 #include "tests/data/wav.h"
 #include "tests/lm/program/program.h"
 

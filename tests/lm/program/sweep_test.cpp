@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "data/files.h"
-#include "data/input_file.h"
+#include "data/files/files.h"
+#include "data/files/input_file.h"
 #include "lm/tasks/translation.h"
 #include "tests/data/packed.h"
 #include "tests/lm/program/program.h"

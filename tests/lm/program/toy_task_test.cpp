@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "data/text.h"
+#include "data/text/text.h"
 #include "lm/commands/commands.h"
 #include "lm/program/cli.h"
 #include "lm/tasks/classification.h"

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <memory>
 
-#include "data/line_pairs.h"
-#include "data/reversal_task.h"
+#include "data/sentences/line_pairs.h"
+#include "data/sentences/reversal_task.h"
 #include "lm/tasks/translation.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/trainer.h"

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "data/reversal_task.h"
-#include "data/text.h"
+#include "data/sentences/reversal_task.h"
+#include "data/text/text.h"
 #include "lm/tasks/translation.h"
 #include "lm/training/trainer.h"
 

@@ -4,7 +4,7 @@
 
 #include "lm/training/gpu_step.h"
 #include "tensor/allocator.h"
-#include "tensor/precision.h"
+#include "tensor/products/precision.h"
 #include "tensor/profile.h"
 #include "tests/cuda/device.h"
 #include "tests/lm/training/small_training.h"

@@ -11,7 +11,7 @@
 #include "nn/cells/cell.h"
 #include "optim/weight_noise.h"
 #include "tensor/allocator.h"
-#include "tensor/precision.h"
+#include "tensor/products/precision.h"
 #include "tests/lm/training/small_training.h"
 
 namespace rondo {

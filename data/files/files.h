@@ -1,0 +1,84 @@
+// Writing files safely: a file is replaced atomically, so that a killed run never leaves a broken one, or
+// extended by whole lines, and read line by line. Symbolic links are never written through: a replaced link
+// is removed and its target stays as it is; a link that should be extended is refused. The folder may be a
+// link. Formats are elsewhere, as in data/files/safetensors.h. data/text/text.h reads whole files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string_view>
+
+namespace rondo {
+
+/// Replaces a file by `pieces`, one after the other: writes FILE.partial beside it, fsyncs, renames, fsyncs
+/// the folder. Throws Error naming the file and the reason (disk full, no permission); the old file is then
+/// intact.
+void write_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces);
+void write_atomically(const std::filesystem::path& path, std::string_view bytes);
+/// The same for contents that `write` passes piece by piece, because they are too long to be held in memory.
+using WritePiece = std::function<void(std::string_view)>;
+void write_atomically(const std::filesystem::path& path, const std::function<void(const WritePiece&)>& write);
+
+/// The maximum length: a file with a longer line is not a file of lines.
+constexpr std::size_t longest_line = 16 << 20;
+
+/// Calls `use` with each line of a file, without its newline, and whether it had one: the last line may have
+/// none. Holds at most one line in memory. InputError, naming the file, if it cannot be opened, is a folder,
+/// a device or a pipe, or has a longer line.
+void read_lines(const std::filesystem::path& path,
+                const std::function<void(std::string_view, bool ended)>& use);
+
+/// Whether a line, with its newline or without, is complete: a killed process may have written a part.
+using IsWhole = std::function<bool(std::string_view)>;
+
+/// Appends `line` and a newline to a file, which is created if there is none. A last line without a newline
+/// gets one if it is complete, else it is removed. Error naming the file and the reason; InputError if it is
+/// not a file of lines, or a link.
+void append_line(const std::filesystem::path& path, std::string_view line, const IsWhole& is_whole);
+
+/// Held while a process writes into a folder, so that no other process does. Released when the process ends,
+/// however it ends.
+class FolderLock {
+ public:
+  /// InputError, "another process ...", if one holds it.
+  explicit FolderLock(const std::filesystem::path& folder, const std::string& holder = "trains this run");
+  /// Waits until no other process holds it.
+  static FolderLock wait_for(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  explicit FolderLock(int file) : file_(file) {}
+  int file_;
+};
+
+/// A file that only grows, by whole lines (log.jsonl).
+class LineFile {
+ public:
+  /// Opens for appending: creates the file, or truncates it to `position` bytes or, if it is shorter, after
+  /// its last whole line. Error if that fails. InputError, without truncating, if it is not a file of lines,
+  /// a link, or no whole line ends there, because somebody has changed it.
+  LineFile(const std::filesystem::path& path, std::int64_t position, const IsWhole& is_whole);
+  /// Throws the InputErrors of the constructor and changes nothing.
+  static void check_goes_on(const std::filesystem::path& path, std::int64_t position,
+                            const IsWhole& is_whole);
+  ~LineFile();
+  LineFile(const LineFile&) = delete;
+  LineFile& operator=(const LineFile&) = delete;
+
+  /// Appends `line` and a newline in one write. Error if the disk is full.
+  void append(std::string_view line);
+  /// Writes everything to the disk and returns the size in bytes, which a saved state records.
+  std::int64_t sync();
+
+ private:
+  std::filesystem::path path_;
+  int file_;
+  std::int64_t position_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,52 @@
+// Writing ONNX models (onnx.ai, onnx.proto3): a graph of operators over named tensors, in the encoding of
+// protocol buffers (data/files/protobuf.h). Only what models here need. Which operators a language model
+// becomes: lm/commands/exchange.cpp.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "data/files/protobuf.h"
+
+namespace rondo {
+
+class OnnxGraph {
+ public:
+  enum class Type { float32 = 1, int64 = 7 };  // the numbers of onnx.proto3
+  /// A number, or the name of what is not known before the graph runs.
+  using Extent = std::variant<std::int64_t, std::string>;
+  using Attribute = std::variant<std::int64_t, std::vector<std::int64_t>>;
+  using Attributes = std::vector<std::pair<std::string, Attribute>>;
+
+  void add_input(const std::string& name, Type type, const std::vector<Extent>& shape);
+  void add_output(const std::string& name, Type type, const std::vector<Extent>& shape);
+  /// A tensor with values.
+  void add_constant(const std::string& name, const std::vector<std::int64_t>& shape,
+                    std::span<const float> values);
+  void add_constant(const std::string& name, const std::vector<std::int64_t>& shape,
+                    std::span<const std::int64_t> values);
+  /// An operator of the default domain; its inputs must have been added before. An empty name is an input or
+  /// output that is left out.
+  void add_node(const std::string& op, const std::vector<std::string>& inputs,
+                const std::vector<std::string>& outputs, const Attributes& attributes = {});
+
+  /// Replaces the file atomically. InputError for more than 2 GiB, which no reader of the format accepts.
+  void write(const std::filesystem::path& path, const std::string& producer_version) const;
+
+  /// The operators are those of this version.
+  static constexpr std::int64_t operator_set = 14;
+
+ private:
+  template <class Number>
+  void add_tensor(const std::string& name, Type type, const std::vector<std::int64_t>& shape,
+                  std::span<const Number> values);
+
+  ProtobufMessage graph_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,322 @@
+// Writing, reading and judging safetensors files: see safetensors.h.
+#include "data/files/safetensors.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "data/files/file_kind.h"
+#include "data/files/files.h"
+#include "data/text/text.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
+
+namespace {
+
+using nlohmann::json;  // not ordered_json, whose look-up takes linear time
+
+constexpr std::string_view metadata_name = "__metadata__";
+constexpr const char* header_digest_name = "header_sha256";
+constexpr const char* values_digest_name = "values_sha256";
+const std::string no_digest(64, '0');
+/// Real headers have a few kilobytes; parsed JSON takes several times the memory of its text.
+constexpr std::uint64_t largest_header = 16 << 20;
+/// The header object, a tensor's object, its list.
+constexpr std::size_t deepest_json = 3;
+constexpr std::size_t alignment = 8;
+
+std::optional<std::uint64_t> size_of_dtype(std::string_view dtype) {
+  if (dtype == "F64" || dtype == "I64") return 8;
+  if (dtype == "F32" || dtype == "I32") return 4;
+  if (dtype == "F16" || dtype == "BF16") return 2;
+  if (dtype == "U8") return 1;
+  return std::nullopt;
+}
+
+/// The size of dtype times all dimensions; nothing if the dtype is unknown or the product overflows.
+std::optional<std::uint64_t> bytes_of(std::string_view dtype, const std::vector<std::int64_t>& shape) {
+  std::optional<std::uint64_t> bytes = size_of_dtype(dtype);
+  for (const std::int64_t dimension : shape)
+    if (!bytes || dimension < 0 ||
+        __builtin_mul_overflow(*bytes, static_cast<std::uint64_t>(dimension), &*bytes))
+      return std::nullopt;
+  return bytes;
+}
+
+/// Refuses what nlohmann-json accepts: duplicate names, and deep nesting. (The callback of its parser could
+/// do so, too, but takes linear time after each part of an object.)
+class Judge : public nlohmann::json_sax<json> {
+ public:
+  explicit Judge(const std::string& file) : file_(file) {}
+
+  bool start_object(std::size_t) override { return begin(); }
+  bool start_array(std::size_t) override { return begin(); }
+  bool end_object() override { return end(); }
+  bool end_array() override { return end(); }
+  bool key(std::string& name) override {
+    check_input(names_.back().insert(name).second, "{}: corrupt: its header names '{}' twice", file_, name);
+    return true;
+  }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(std::int64_t) override { return true; }
+  bool number_unsigned(std::uint64_t) override { return true; }
+  bool number_float(double, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(json::binary_t&) override { return true; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    throw InputError(fmt::format("{}: corrupt: its header is not JSON", file_));
+  }
+
+ private:
+  bool begin() {
+    check_input(names_.size() < deepest_json, "{}: corrupt: its header is nested too deeply", file_);
+    names_.emplace_back();
+    return true;
+  }
+  bool end() {
+    names_.pop_back();
+    return true;
+  }
+
+  const std::string& file_;
+  std::vector<std::set<std::string>> names_;  // seen so far in each open object
+};
+
+json parse_header(std::string_view text, const std::string& file) {
+  Judge judge(file);
+  json::sax_parse(text, &judge);
+  return json::parse(text);
+}
+
+/// A JSON list of non-negative integers below 2^63; nothing for anything else.
+std::optional<std::vector<std::int64_t>> integers(const json& list) {
+  if (!list.is_array()) return std::nullopt;
+  std::vector<std::int64_t> values;
+  for (const json& element : list) {
+    if (!element.is_number_unsigned() || element.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
+    values.push_back(element.get<std::int64_t>());
+  }
+  return values;
+}
+
+/// One entry of the header, checked except for overlaps with other entries.
+TensorEntry read_entry(const std::string& name, const json& entry, std::uint64_t values_size,
+                       const std::string& file) {
+  const auto good = entry.is_object() && entry.size() == 3 && entry.contains("dtype") &&
+                    entry["dtype"].is_string() && entry.contains("shape") && entry.contains("data_offsets");
+  check_input(good, "{}: corrupt: '{}' needs dtype, shape and data_offsets, and no more", file, name);
+  const auto dtype = entry["dtype"].get<std::string>();
+  check_input(size_of_dtype(dtype).has_value(),
+              "{}: '{}' is of type {}; rondo reads F64, F32, F16, BF16, I64, I32 and U8", file, name, dtype);
+  const auto shape = integers(entry["shape"]), offsets = integers(entry["data_offsets"]);
+  check_input(shape && offsets && offsets->size() == 2, "{}: corrupt: shape or data_offsets of '{}'", file,
+              name);
+  const auto begin = static_cast<std::uint64_t>((*offsets)[0]),
+             end = static_cast<std::uint64_t>((*offsets)[1]);
+  check_input(begin <= end && end <= values_size,
+              "{}: truncated or corrupt: '{}' is at bytes {} to {}, but the file has {} bytes of values",
+              file, name, begin, end, values_size);
+  const auto bytes = bytes_of(dtype, *shape);
+  check_input(bytes == end - begin, "{}: corrupt: '{}' has {} bytes, which do not fit its shape and type",
+              file, name, end - begin);
+  return {name, dtype, *shape, begin, end};
+}
+
+/// The tensors must cover the `size` bytes of values exactly: no overlap, no gap, nothing after the last.
+void check_coverage(const std::vector<TensorEntry>& tensors, std::uint64_t size, const std::string& file) {
+  std::uint64_t covered = 0;
+  for (const TensorEntry& tensor : tensors) {
+    check_input(tensor.begin == covered, "{}: corrupt: '{}' overlaps another tensor or leaves a gap", file,
+                tensor.name);
+    covered = tensor.end;
+  }
+  check_input(covered == size, "{}: corrupt: {} bytes after the last tensor", file, size - covered);
+}
+
+std::string header_text(const std::vector<TensorBytes>& tensors, const Metadata& metadata) {
+  std::string text = fmt::format("{{\"{}\":{}", metadata_name, json(metadata).dump());
+  std::uint64_t begin = 0;
+  for (const TensorBytes& tensor : tensors) {
+    const std::uint64_t end = begin + tensor.bytes.size();
+    text += fmt::format(R"(,{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
+                        json(tensor.name).dump(), tensor.dtype, fmt::join(tensor.shape, ","), begin, end);
+    begin = end;
+  }
+  text += '}';
+  text.resize((text.size() + alignment - 1) / alignment * alignment, ' ');
+  check(text.size() <= largest_header, "[safetensors] a header of {} bytes for {} tensors", text.size(),
+        tensors.size());
+  return text;
+}
+
+/// The name of the first entry of a ZIP file; empty for other files.
+std::string_view first_entry(std::string_view begin) {
+  constexpr std::size_t name_length_at = 26, name_at = 30;  // in the header
+  if (!begin.starts_with("PK\x03\x04") || begin.size() < name_at) return "";
+  return begin.substr(name_at, static_cast<unsigned char>(begin[name_length_at]));
+}
+
+/// Whether a file begins like one of torch.save: a ZIP file whose first entry is a pickle, or, in old
+/// versions, a pickle.
+bool is_of_torch(std::string_view begin) {
+  if (begin.starts_with("\x80\x02\x8a\x0a")) return true;
+  return first_entry(begin).ends_with("data.pkl");
+}
+/// The same of numpy.savez.
+bool is_of_numpy(std::string_view begin) { return first_entry(begin).ends_with(".npy"); }
+
+/// InputError for a file of another known kind.
+void check_kind(const InputFile& file) {
+  constexpr std::uint64_t examined = 300;
+  constexpr std::size_t header_at = 8;
+  std::string begin(static_cast<std::size_t>(std::min(file.size(), examined)), '\0');
+  file.read(0, begin);
+  if (begin.size() > header_at && begin[header_at] == '{') return;
+  check_input(!is_of_torch(begin),
+              "{0}: a file of torch.save, not of safetensors; to convert it: python3 -c \"import torch; from "
+              "safetensors.torch import save_file; save_file({{k: v.contiguous().clone() for k, v in "
+              "torch.load('{0}', map_location='cpu').items()}}, 'weights.safetensors')\"",
+              file.name());
+  check_input(
+      !is_of_numpy(begin),
+      "{0}: a file of numpy.savez, not of safetensors; to convert it: python3 -c \"import numpy; from "
+      "safetensors.numpy import save_file; save_file(dict(numpy.load('{0}')), 'weights.safetensors')\"",
+      file.name());
+  const std::string kind = kind_of_file(begin);
+  check_input(kind.empty(), "{}: looks like {}", file.name(), kind);
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+void write_safetensors(const std::filesystem::path& path, std::vector<TensorBytes> tensors,
+                       const Metadata& metadata) {
+  std::set<std::string_view> names{metadata_name};
+  for (const TensorBytes& tensor : tensors) {
+    check(bytes_of(tensor.dtype, tensor.shape) == tensor.bytes.size(),
+          "[safetensors] '{}' needs a known dtype and bytes that fit its shape: {}, {} bytes", tensor.name,
+          tensor.dtype, tensor.bytes.size());
+    check(names.insert(tensor.name).second, "[safetensors] two tensors named '{}'", tensor.name);
+  }
+  std::sort(tensors.begin(), tensors.end(), [](const TensorBytes& a, const TensorBytes& b) {
+    return std::tuple(-static_cast<std::int64_t>(*size_of_dtype(a.dtype)), std::string_view(a.name)) <
+           std::tuple(-static_cast<std::int64_t>(*size_of_dtype(b.dtype)), std::string_view(b.name));
+  });
+  Sha256 values;
+  for (const TensorBytes& tensor : tensors) values.update(text_of(tensor.bytes));
+  Metadata all = metadata;
+  all[values_digest_name] = values.hex();
+  all[header_digest_name] = no_digest;
+  all[header_digest_name] = sha256_hex(header_text(tensors, all));
+  const std::string header = header_text(tensors, all);
+  const std::uint64_t length = header.size();
+  std::string length_bytes(sizeof length, '\0');
+  std::memcpy(length_bytes.data(), &length, sizeof length);
+  std::vector<std::string_view> pieces = {length_bytes, header};
+  for (const TensorBytes& tensor : tensors) pieces.push_back(text_of(tensor.bytes));
+  write_atomically(path, pieces);
+}
+
+Safetensors::Safetensors(const std::filesystem::path& path) : file_(path) {
+  const std::string file = name();
+  check_kind(file_);
+  std::uint64_t length = 0;
+  check_input(file_.size() >= sizeof length, "{}: truncated: {} bytes are too few for a safetensors file",
+              file, file_.size());
+  file_.read(0, {reinterpret_cast<char*>(&length), sizeof length});
+  check_input(length <= largest_header,
+              "{}: corrupt, or another kind of file than safetensors: its header would have {} bytes", file,
+              length);
+  check_input(length <= file_.size() - sizeof length, "{}: truncated: its header has {} bytes, the file {}",
+              file, length, file_.size());
+  std::string header(length, '\0');
+  file_.read(sizeof length, header);
+  values_begin_ = sizeof length + length;
+  const std::uint64_t values_size = file_.size() - values_begin_;
+  const json parsed = parse_header(header, file);
+  check_input(parsed.is_object(), "{}: corrupt: its header is not a JSON object", file);
+  Metadata metadata;
+  for (const auto& [name, entry] : parsed.items()) {
+    if (name != metadata_name) {
+      tensors_.push_back(read_entry(name, entry, values_size, file));
+      continue;
+    }
+    check_input(entry.is_object(), "{}: corrupt: {} is not an object", file, metadata_name);
+    for (const auto& [key, value] : entry.items()) {
+      check_input(value.is_string(), "{}: corrupt: {} '{}' is not a string", file, metadata_name, key);
+      metadata[key] = value.get<std::string>();
+    }
+  }
+  std::stable_sort(tensors_.begin(), tensors_.end(), [](const TensorEntry& a, const TensorEntry& b) {
+    return std::tuple(a.begin, a.end) < std::tuple(b.begin, b.end);
+  });
+  for (std::size_t i = 0; i < tensors_.size(); ++i) places_[tensors_[i].name] = i;
+  check_coverage(tensors_, values_size, file);
+  read_metadata(std::move(metadata), header);
+}
+
+void Safetensors::read_metadata(Metadata metadata, const std::string& header) {
+  const auto taken = [&](const char* key) {
+    auto node = metadata.extract(key);
+    return node.empty() ? "" : std::move(node.mapped());
+  };
+  const std::string header_digest = taken(header_digest_name);
+  values_digest_ = taken(values_digest_name);
+  metadata_ = std::move(metadata);
+  if (header_digest.empty() && values_digest_.empty()) return;
+  const std::size_t at = header.find(header_digest);
+  std::string as_digested = header;
+  if (header_digest.size() == no_digest.size() && at != std::string::npos)
+    as_digested.replace(at, no_digest.size(), no_digest);
+  check_input(!values_digest_.empty() && sha256_hex(as_digested) == header_digest,
+              "{}: damaged: its header is not the one that was written (SHA-256); restore a copy, or "
+              "train a new run",
+              name());
+}
+
+const TensorEntry* Safetensors::find(const std::string& name) const {
+  const auto place = places_.find(name);
+  return place == places_.end() ? nullptr : &tensors_[place->second];
+}
+
+const TensorEntry& Safetensors::get(const std::string& name) const {
+  const TensorEntry* tensor = find(name);
+  check_input(tensor != nullptr, "{}: holds no tensor '{}'", this->name(), name);
+  return *tensor;
+}
+
+const std::string& Safetensors::metadata(const std::string& name) const {
+  const auto found = metadata_.find(name);
+  check_input(found != metadata_.end(), "{}: its metadata have no '{}'", this->name(), name);
+  return found->second;
+}
+
+void Safetensors::check_values() const {
+  check_input(!has_digests() || sha256_hex(file_, values_begin_) == values_digest_,
+              "{}: damaged: its values are not those that were written (SHA-256); restore a copy, or "
+              "train a new run",
+              name());
+}
+
+void Safetensors::read(const TensorEntry& tensor, std::span<std::byte> to) const {
+  check(to.size() == tensor.size(), "[safetensors] '{}' has {} bytes, not {}", tensor.name, tensor.size(),
+        to.size());
+  file_.read(values_begin_ + tensor.begin, {reinterpret_cast<char*>(to.data()), to.size()});
+}
+
+}  // namespace rondo

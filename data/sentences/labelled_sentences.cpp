@@ -1,0 +1,245 @@
+// Labelled text; see data/sentences/labelled_sentences.h.
+#include "data/sentences/labelled_sentences.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <system_error>
+#include <utility>
+
+#include "data/files/file_kind.h"
+#include "data/files/input_file.h"
+#include "data/text/shuffle.h"
+#include "data/text/text.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view blanks = " \t\r\v\f";
+
+/// What Windows-1252 has at 0x80 to 0x9f, where Latin-1 has control characters.
+constexpr std::array<char16_t, 32> windows_1252_marks = {
+    0x20ac, 0x0081, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
+    0x2039, 0x0152, 0x008d, 0x017d, 0x008f, 0x0090, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
+    0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x009d, 0x017e, 0x0178};
+
+/// Some of the sentences of a text, as a text of its own.
+LabelledText part_of(const LabelledText& whole, std::vector<std::size_t> sentences, Split split) {
+  std::sort(sentences.begin(), sentences.end());
+  const std::vector<std::string_view> all = split_lines(whole.sentences.content);
+  LabelledText part;
+  part.sentences.name = fmt::format("{} ({})", whole.sentences.name, to_string(split));
+  part.sentences.sha256 = whole.sentences.sha256;
+  for (const std::size_t i : sentences) {
+    part.sentences.content += all[i];
+    part.sentences.content += '\n';
+    part.labels.push_back(whole.labels[i]);
+    part.lines.push_back(whole.lines[i]);
+  }
+  return part;
+}
+
+/// Moves shares of the training text to the splits that have no file.
+void hold_out(LabelledTexts& texts, const LabelledFiles& files) {
+  const LabelledText whole = std::move(texts.train);
+  std::vector<std::size_t> order(whole.labels.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937_64 random = epoch_generator(0, 0);
+  shuffle(order, random);
+  const auto take = [&](Split split, double share) {
+    const auto count =
+        static_cast<std::size_t>(std::llround(share * static_cast<double>(whole.labels.size())));
+    check_input(
+        count > 0 && count < order.size(),
+        "{}: a share of {} of its {} sentences cannot be held out (data.{}_share): {} are left, and both "
+        "parts need one",
+        whole.sentences.name, share, whole.labels.size(), to_string(split), order.size());
+    const auto first = order.end() - static_cast<std::ptrdiff_t>(count);
+    LabelledText part = part_of(whole, {first, order.end()}, split);
+    order.erase(first, order.end());
+    texts.notes.push_back(fmt::format("{}: {} of {} sentences are held out as the {} text",
+                                      whole.sentences.name, count, whole.labels.size(), to_string(split)));
+    return part;
+  };
+  if (files.valid_share > 0) texts.valid = take(Split::valid, files.valid_share);
+  if (files.test_share > 0) texts.test = take(Split::test, files.test_share);
+  texts.train = part_of(whole, order, Split::train);
+}
+
+}  // namespace
+
+Text read_labelled_file(const fs::path& file, Encoding encoding, Unit unit) {
+  std::string raw = read_regular_file(file, std::numeric_limits<std::uint64_t>::max());
+  const std::string sha256 = sha256_hex(raw), name = printable(file.string());
+  if (encoding == Encoding::windows_1252) raw = utf8_of_windows_1252(raw);
+  if (unit != Unit::bytes)
+    check_is_text(raw, name,
+                  "set data.encoding = \"windows_1252\" if it is a letter of Latin-1 or Windows-1252, or " +
+                      conversion_to_utf8(raw));
+  Text text = clean_text(std::move(raw), name, unit);
+  text.sha256 = sha256;
+  return text;
+}
+
+std::string utf8_of_windows_1252(std::string_view text) {
+  std::string utf8;
+  for (const char letter : text) {
+    const auto byte = static_cast<unsigned char>(letter);
+    const char16_t point = byte >= 0x80 && byte < 0xa0 ? windows_1252_marks[byte - 0x80] : byte;
+    if (point < 0x80) {
+      utf8 += letter;
+    } else if (point < 0x800) {
+      utf8 += {static_cast<char>(0xc0 | point >> 6), static_cast<char>(0x80 | (point & 0x3f))};
+    } else {
+      utf8 += {static_cast<char>(0xe0 | point >> 12), static_cast<char>(0x80 | (point >> 6 & 0x3f)),
+               static_cast<char>(0x80 | (point & 0x3f))};
+    }
+  }
+  return utf8;
+}
+
+Keys keys_of(LabelledFiles& files) {
+  return {
+      {"train_file", &files.train, any_text(), "", "the training text, a file of the data folder"},
+      {"valid_file", &files.valid, any_text(), "", "the validation text; empty: see data.valid_share"},
+      {"test_file", &files.test, any_text(), "",
+       "the test text; empty, or no such file: see data.test_share"},
+      {"valid_share", &files.valid_share, from_to_below(0, 1), "share of sentences",
+       "of the training text, held out as the validation text; 0: none"},
+      {"test_share", &files.test_share, from_to_below(0, 1), "share of sentences",
+       "of the training text, held out as the test text; 0: none"},
+      {"encoding", choice(files.encoding), {}, "", "of the files; windows_1252 includes Latin-1"},
+  };
+}
+
+void check_options(const LabelledFiles& files) {
+  check_limits_of(files);
+  check_input(!files.train.empty(), "train_file is the name of a file: it cannot be empty");
+  check_input(
+      !files.valid.empty() || files.valid_share > 0,
+      "valid_file is empty and data.valid_share is 0, so there is no validation text: name a file, or hold "
+      "out a share of the training text, as in data.valid_share = 0.1");
+  check_input(files.valid.empty() || files.valid_share == 0,
+              "valid_file and data.valid_share both give the validation text: set data.valid_file = \"\", or "
+              "data.valid_share = 0");
+  check_input(files.test.empty() || files.test_share == 0,
+              "test_file and data.test_share both give the test text: set data.test_file = \"\", or "
+              "data.test_share = 0");
+  check_input(files.valid_share + files.test_share < 1,
+              "valid_share and data.test_share are {} together: nothing is left to train on",
+              files.valid_share + files.test_share);
+}
+
+const LabelledText& LabelledTexts::at(Split split) const {
+  check_input(split != Split::test || test.has_value(),
+              "there is no test text (data.test_file): choose train or valid");
+  return split == Split::train ? train : split == Split::valid ? valid : *test;
+}
+
+LabelledText labelled_text(Text file) {
+  LabelledText text;
+  std::string sentences;
+  std::int64_t line = 0;
+  for (const std::string_view row : split_lines(file.content)) {
+    ++line;
+    const std::string_view label = row.substr(0, row.find_first_of(blanks));
+    const std::string_view sentence = row.substr(std::min(label.size() + 1, row.size()));
+    check_input(!label.empty(), "{}: line {}: no label: a line is a label, a space and a sentence", file.name,
+                line);
+    check_input(sentence.find_first_not_of(blanks) != std::string_view::npos,
+                "{}: line {}: no sentence after the label '{}': remove the line", file.name, line,
+                excerpt(label));
+    text.labels.emplace_back(label);
+    text.lines.push_back(line);
+    sentences += sentence;
+    sentences += '\n';
+  }
+  text.sentences = std::move(file);
+  text.sentences.content = std::move(sentences);
+  return text;
+}
+
+LabelledTexts open_labelled_texts(const fs::path& folder, const LabelledFiles& files, Unit unit) {
+  check_options(files);
+  check_input(file_is_there(folder), "{}: no such folder", printable(folder.string()));
+  std::error_code ignored;
+  check_input(fs::is_directory(folder, ignored), "{}: labelled text is a folder with {}; set data.train_file",
+              printable(folder.string()), printable(files.train));
+  LabelledTexts texts;
+  const auto read = [&](Split split, const std::string& name) {
+    const fs::path file = folder / name;
+    if (!file_is_there(file))
+      throw InputError(fmt::format("{}: missing; data.{}_file names it{}", printable(file.string()),
+                                   to_string(split), elsewhere_text(file)));
+    LabelledText text = labelled_text(read_labelled_file(file, files.encoding, unit));
+    texts.files.push_back({text.sentences.name, text.sentences.sha256});
+    texts.notes.insert(texts.notes.end(), text.sentences.notes.begin(), text.sentences.notes.end());
+    return text;
+  };
+  texts.train = read(Split::train, files.train);
+  if (!files.valid.empty()) texts.valid = read(Split::valid, files.valid);
+  if (!files.test.empty()) {
+    if (file_is_there(folder / files.test))
+      texts.test = read(Split::test, files.test);
+    else
+      texts.notes.push_back(note_of_missing_test(folder / files.test, "data.test_file"));
+  }
+  if (files.valid_share > 0 || files.test_share > 0) hold_out(texts, files);
+  return texts;
+}
+
+Labels::Labels(const LabelledText& train) : names_(train.labels) {
+  std::sort(names_.begin(), names_.end());
+  names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
+  check_input(names_.size() > 1, "{}: all sentences have the label '{}': nothing to tell apart",
+              train.sentences.name, names_.empty() ? "" : excerpt(names_.front()));
+}
+
+Labels Labels::from_text(std::string_view text, const std::string& name) {
+  Labels labels;
+  for (const std::string_view line : split_lines(text)) {
+    const auto label = unescape_symbol(line);
+    check_input(label && !label->empty() && (labels.names_.empty() || labels.names_.back() < *label),
+                "{}: line {}: not one label a line, in the order of their names", name, labels.size() + 1);
+    labels.names_.push_back(*label);
+  }
+  check_input(labels.size() > 1, "{}: {} labels, and a classifier has 2 or more", name, labels.size());
+  return labels;
+}
+
+std::string Labels::to_text() const {
+  std::string text;
+  for (const std::string& name : names_) text += escape_symbol(name) + '\n';
+  return text;
+}
+
+std::optional<std::int32_t> Labels::id(std::string_view name) const {
+  const auto found = std::lower_bound(names_.begin(), names_.end(), name);
+  if (found == names_.end() || *found != name) return std::nullopt;
+  return static_cast<std::int32_t>(found - names_.begin());
+}
+
+LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vocabulary,
+                                  const Labels& labels) {
+  LabelledSentences result;
+  for (std::size_t i = 0; i < text.labels.size(); ++i) {
+    const auto id = labels.id(text.labels[i]);
+    check_input(id.has_value(), "{}: line {}: no sentence of the training text has the label '{}'",
+                text.sentences.name, text.lines[i], excerpt(text.labels[i]));
+    result.labels.push_back(*id);
+  }
+  result.sentences = encode_sentences(text.sentences.content, text.sentences.name, vocabulary);
+  check(result.sentences.size() == std::ssize(result.labels),
+        "[labelled sentences] {} sentences and {} labels", result.sentences.size(), result.labels.size());
+  return result;
+}
+
+}  // namespace rondo

@@ -1,0 +1,103 @@
+// Labelled text: sentences of a few classes, such as questions by what they ask for or reviews by whether
+// they are positive. A line of a file is a label, a space and a sentence:
+//
+//   5 How far is it from Denver to Aspen ?
+//
+// Read next: data/sentences/labelled_batches.h.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/sentences/pairs.h"
+#include "data/text/corpus.h"
+#include "data/text/symbols.h"
+#include "data/text/vocabulary.h"
+#include "tensor/keys.h"
+
+namespace rondo {
+
+/// How the bytes of a file stand for characters. Windows-1252 has the letters of Latin-1 (ISO 8859-1) and
+/// typographic marks where that has none.
+enum class Encoding { utf8, windows_1252 };
+inline std::vector<std::string> names_of(Encoding) { return {"utf8", "windows_1252"}; }
+
+/// The same text in UTF-8. The five bytes that Windows-1252 does not define become control characters, as in
+/// web browsers (WHATWG Encoding Standard).
+std::string utf8_of_windows_1252(std::string_view text);
+
+struct LabelledFiles {
+  std::string train = "train.txt", valid = "valid.txt", test = "test.txt";  // empty: no such file
+  double valid_share = 0, test_share = 0;  // of the training file, held out where there is no file
+  Encoding encoding = Encoding::utf8;
+};
+/// `train_file`, `valid_file`, `test_file`, `valid_share`, `test_share`, `encoding`.
+Keys keys_of(LabelledFiles& files);
+/// InputError for no training or validation text, and for a file beside a share.
+void check_options(const LabelledFiles& files);
+
+/// The sentences of one split, in the order of their file.
+struct LabelledText {
+  Text sentences;                   // a sentence a line, without labels
+  std::vector<std::string> labels;  // of each sentence
+  std::vector<std::int64_t> lines;  // its line in the file, from 1
+};
+
+struct LabelledTexts {
+  LabelledText train, valid;
+  std::optional<LabelledText> test;
+  std::vector<FileDigest> files;   // every file that was read
+  std::vector<std::string> notes;  // for the user: what was normalised and held out
+
+  const LabelledText& at(Split split) const;  // InputError if there is no test text
+};
+
+/// A file as text of its encoding, with the digest of its bytes. InputError for a file that is missing,
+/// empty, a pipe or a folder, or, except as bytes, not in its encoding or with NUL bytes.
+Text read_labelled_file(const std::filesystem::path& file, Encoding encoding, Unit unit);
+/// One split from the content of a file. InputError, with the line, for a line without a label or without a
+/// sentence.
+LabelledText labelled_text(Text file);
+
+/// Reads the files of a folder. There is no test text if its name is empty, or no such file exists, and its
+/// share is 0. What is held out does not depend on the seed of a training, so that all runs are measured on
+/// the same sentences. InputErrors of check_options() and labelled_text(); for files that are missing, empty,
+/// pipes or folders, or, except as bytes, not in their encoding or with NUL bytes; for a share of no
+/// sentence, or of all.
+LabelledTexts open_labelled_texts(const std::filesystem::path& folder, const LabelledFiles& files, Unit unit);
+
+/// The classes, in the order of their names; the index is the id.
+class Labels {
+ public:
+  /// Of a training text. InputError if it has only one.
+  explicit Labels(const LabelledText& train);
+  /// From the content of labels.txt; `name` is for errors. InputError, with the line, for what to_text() does
+  /// not write.
+  static Labels from_text(std::string_view text, const std::string& name);
+  /// The content of labels.txt: one label per line, by escape_symbol.
+  std::string to_text() const;
+
+  std::int64_t size() const { return std::ssize(names_); }
+  const std::string& name(std::int32_t id) const { return names_.at(static_cast<std::size_t>(id)); }
+  std::optional<std::int32_t> id(std::string_view name) const;
+
+ private:
+  Labels() = default;
+  std::vector<std::string> names_;  // sorted
+};
+
+struct LabelledSentences {
+  Sentences sentences;
+  std::vector<std::int32_t> labels;  // of each sentence
+
+  std::int64_t size() const { return sentences.size(); }
+};
+/// InputErrors of encode_sentences(); with the line, for a label that is none of `labels`.
+LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vocabulary,
+                                  const Labels& labels);
+
+}  // namespace rondo

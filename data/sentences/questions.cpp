@@ -1,0 +1,308 @@
+// Cloze questions: the format of the CNN corpus, and their ids.
+#include "data/sentences/questions.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <set>
+
+#include "data/files/file_kind.h"
+#include "data/files/input_file.h"
+#include "data/sentences/cloze.h"
+#include "data/text/text.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view entity_prefix = "@entity";
+
+bool has_word(std::string_view line, std::string_view word) {
+  for (std::size_t at = line.find(word); at != line.npos; at = line.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || is_space(line[at - 1])) && (end == line.size() || is_space(line[end]))) return true;
+  }
+  return false;
+}
+
+/// All questions of a folder, in the order of their names, and one digest of names and contents.
+QuestionText read_folder(const fs::path& folder, std::vector<FileDigest>& files) {
+  QuestionText text;
+  text.name = printable(folder.string());
+  std::vector<fs::path> paths;
+  for (const fs::directory_entry& it : fs::directory_iterator(folder))
+    if (it.path().extension() == ".question") paths.push_back(it.path());
+  std::sort(paths.begin(), paths.end());
+  check_input(!paths.empty(), "{}: no files NAME.question in it", text.name);
+  Sha256 digest;
+  for (const fs::path& path : paths) {
+    const std::string content = read_regular_file(path, 16 << 20);
+    digest.update(path.filename().string() + '\n');
+    digest.update(content);
+    add_question_file(text, content, printable(path.string()));
+  }
+  files.push_back({folder.string(), digest.hex()});
+  return text;
+}
+
+std::string first_words(std::string_view line, std::int64_t words) {
+  std::size_t at = 0;
+  for (std::int64_t i = 0; i < words && at != line.npos; ++i) at = line.find(' ', at + (i > 0 ? 1 : 0));
+  return std::string(line.substr(0, at));
+}
+
+}  // namespace
+
+std::string entity_marker(std::int64_t number) { return fmt::format("{}{}", entity_prefix, number); }
+
+std::int64_t entity_number(std::string_view word) {
+  if (!word.starts_with(entity_prefix)) return -1;
+  word.remove_prefix(entity_prefix.size());
+  std::int64_t number = -1;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size() && number >= 0 && number < most_entities
+             ? number
+             : -1;
+}
+
+void QuestionText::add(std::string_view document, std::string_view question, std::string_view answer,
+                       const std::string& where) {
+  document = stripped(document);
+  question = stripped(question);
+  check_input(!document.empty() && !question.empty(), "{}: an empty document or question", where);
+  check_input(has_word(question, placeholder), "{}: the question has no {}", where, placeholder);
+  const std::int64_t number = entity_number(stripped(answer));
+  check_input(number >= 0, "{}: the answer '{}' is no entity, such as @entity0", where, excerpt(answer));
+  documents += document;
+  documents += '\n';
+  questions += question;
+  questions += '\n';
+  answers.push_back(static_cast<std::int32_t>(number));
+}
+
+void add_question_file(QuestionText& to, std::string_view content, const std::string& name) {
+  check_is_text(content, name, conversion_to_utf8(content));
+  std::vector<std::string_view> parts;
+  for (const std::string_view line : split_lines(content))
+    if (!stripped(line).empty() && parts.size() < 4) parts.push_back(line);
+  check_input(parts.size() == 4,
+              "{}: not a question of the CNN corpus: address, document, question and answer, with an empty "
+              "line between them",
+              name);
+  to.add(parts[1], parts[2], parts[3], name);
+}
+
+Keys keys_of(QuestionOptions& options) {
+  return {{"sentences", &options.sentences, at_least(0), "sentences",
+           "of a document that are read, those that match its question best; 0: all"},
+          {"merge_numbers",
+           &options.merge_numbers,
+           {},
+           "",
+           "read every number, a word of digits, points and commas, as the one word NUM"},
+          {"document_words", &options.document_words, between(1, 100000), "words",
+           "of a document: questions that are made from a text are about so many words before them; longer "
+           "documents of files lose their end"},
+          {"entities", &options.entities, between(2, most_entities), "",
+           "markers of entities in questions that are made from a text"}};
+}
+
+namespace {
+
+/// Dice's coefficient of two sets of words: 1 if they are equal, 0 if they have no word in common.
+double match(const std::set<std::string_view>& one, const std::set<std::string_view>& other) {
+  const auto common =
+      std::count_if(one.begin(), one.end(), [&](const auto& it) { return other.contains(it); });
+  return 2 * static_cast<double>(common) / static_cast<double>(one.size() + other.size());
+}
+
+std::string best_sentences(const std::string& document, const std::string& question, std::int64_t count) {
+  std::vector<std::vector<std::string_view>> sentences(1);
+  for (const std::string_view word : words_of(document)) {
+    sentences.back().push_back(word);
+    if (ends_sentence(word)) sentences.emplace_back();
+  }
+  if (sentences.back().empty()) sentences.pop_back();
+  const auto set_of = [](const auto& words) {
+    return std::set<std::string_view>(words.begin(), words.end());
+  };
+  const auto asked = set_of(words_of(question));
+  std::vector<double> scores;
+  for (const auto& it : sentences) scores.push_back(match(asked, set_of(it)));
+  std::vector<std::size_t> best(sentences.size());
+  std::iota(best.begin(), best.end(), 0);
+  std::stable_sort(best.begin(), best.end(), [&](auto a, auto b) { return scores[a] > scores[b]; });
+  best.resize(std::min(best.size(), static_cast<std::size_t>(count)));
+  std::sort(best.begin(), best.end());
+  std::vector<std::string_view> kept;
+  for (const std::size_t i : best) kept.insert(kept.end(), sentences[i].begin(), sentences[i].end());
+  return fmt::format("{}", fmt::join(kept, " "));
+}
+
+/// "1,200" and "3.5", but not "1st".
+bool is_number(std::string_view word) {
+  return word.front() >= '0' && word.front() <= '9' && word.find_first_not_of("0123456789.,") == word.npos;
+}
+
+std::string with_merged_numbers(const std::string& line) {
+  std::vector<std::string_view> words = words_of(line);
+  std::replace_if(words.begin(), words.end(), is_number, std::string_view("NUM"));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+QuestionText prepared(QuestionText text, const QuestionOptions& options) {
+  if (options.sentences == 0 && !options.merge_numbers) return text;
+  const std::vector<std::string_view> documents = split_lines(text.documents),
+                                      questions = split_lines(text.questions);
+  std::string all_documents, all_questions;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    std::string document(documents[i]), question(questions[i]);
+    prepare(document, question, options);
+    all_documents += document + '\n';
+    all_questions += question + '\n';
+  }
+  text.documents = std::move(all_documents);
+  text.questions = std::move(all_questions);
+  return text;
+}
+
+QuestionText made_from(const Text& text, const QuestionOptions& options) {
+  QuestionText questions = cloze_questions(text, options);
+  check_input(questions.size() > 0,
+              "{}: no question can be made from it: no sentence names an entity of the sentences before it "
+              "(capitalised words; data.document_words = {}, data.entities = {})",
+              text.name, options.document_words, options.entities);
+  return prepared(std::move(questions), options);
+}
+
+}  // namespace
+
+void prepare(std::string& document, std::string& question, const QuestionOptions& options) {
+  if (options.sentences > 0) document = best_sentences(document, question, options.sentences);
+  if (options.merge_numbers)
+    for (std::string* it : {&document, &question}) *it = with_merged_numbers(*it);
+}
+
+const QuestionText& QuestionTexts::at(Split split) const {
+  check_input(split != Split::test || test.size() > 0, "there are no test questions: choose train or valid");
+  return split == Split::train ? train : split == Split::valid ? valid : test;
+}
+
+namespace {
+
+std::int64_t highest_entity(const QuestionText& train) {
+  std::int64_t highest = 0;
+  for (const std::string_view text : {std::string_view(train.documents), std::string_view(train.questions)})
+    for (std::size_t at = text.find(entity_prefix); at != text.npos; at = text.find(entity_prefix, at + 1)) {
+      const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
+      highest = std::max(highest, entity_number(text.substr(at, end - at)));
+    }
+  return highest;
+}
+
+/// A line about the documents of a folder that lose their end; empty if none does.
+std::string note_of_cut(const QuestionText& text, std::int64_t words) {
+  std::int64_t cut = 0, lost = 0;
+  const std::vector<std::string_view> documents = split_lines(text.documents);
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const std::string kept = first_words(documents[i], words);
+    if (kept.size() == documents[i].size()) continue;
+    ++cut;
+    lost += !has_word(kept, entity_marker(text.answers[i]));
+  }
+  if (cut == 0) return "";
+  return fmt::format(
+      "{}: {} of {} documents have more than data.document_words = {} words and lose their end, {} of them "
+      "every mention of the answer",
+      text.name, cut, text.size(), words, lost);
+}
+
+}  // namespace
+
+QuestionTexts open_questions(const fs::path& path, const QuestionOptions& options, Pipes pipes) {
+  QuestionTexts texts;
+  std::error_code ignored;
+  if (fs::is_directory(path / "training", ignored)) {
+    check_input(fs::is_directory(path / "validation", ignored),
+                "{}: a folder `validation` is missing beside `training`", printable(path.string()));
+    texts.train = prepared(read_folder(path / "training", texts.files), options);
+    texts.valid = prepared(read_folder(path / "validation", texts.files), options);
+    if (fs::is_directory(path / "test", ignored))
+      texts.test = prepared(read_folder(path / "test", texts.files), options);
+    for (const QuestionText* it : {&texts.train, &texts.valid, &texts.test})
+      if (const std::string note = note_of_cut(*it, options.document_words); !note.empty())
+        texts.notes.push_back(note);
+    return texts;
+  }
+  const CorpusText corpus = open_corpus(path, Unit::words, pipes);
+  texts.generated = true;
+  texts.train = made_from(corpus.train, options);
+  texts.valid = made_from(corpus.valid, options);
+  if (corpus.test) texts.test = made_from(*corpus.test, options);
+  texts.files = corpus.files;
+  texts.notes = corpus.notes;
+  texts.notes.push_back(
+      fmt::format("the questions are made from the text {}: {} to train, {} to validate, "
+                  "{} to test; figures of the CNN corpus are no comparison",
+                  printable(path.string()), texts.train.size(), texts.valid.size(), texts.test.size()));
+  return texts;
+}
+
+Text text_for_vocabulary(const QuestionText& train, std::int64_t min_count) {
+  const std::int64_t highest = highest_entity(train);
+  std::string markers;
+  for (std::int64_t i = 0; i <= highest; ++i) markers += entity_marker(i) + ' ';
+  markers += '\n';
+  Text text;
+  text.name = train.name;
+  for (std::int64_t i = 0; i < std::max<std::int64_t>(1, min_count); ++i) text.content += markers;
+  text.content += train.documents + train.questions;
+  return text;
+}
+
+std::vector<std::int32_t> markers_of(const Vocabulary& vocabulary) {
+  std::vector<std::int32_t> markers;
+  while (const auto id = vocabulary.id(entity_marker(std::ssize(markers)))) markers.push_back(*id);
+  check_input(
+      markers.size() >= 2,
+      "the vocabulary has {} markers of entities, and a reader needs 2 or more: make data.max_size larger",
+      markers.size());
+  return markers;
+}
+
+void check_has_all_markers(const Vocabulary& vocabulary, const QuestionText& train) {
+  const std::int64_t needed = highest_entity(train) + 1;
+  std::int64_t there = 0;
+  for (std::int64_t i = 0; i < needed; ++i) there += vocabulary.id(entity_marker(i)).has_value();
+  check_input(there == needed,
+              "data.max_size leaves {} of {} markers of entities in the vocabulary: make it larger", there,
+              needed);
+}
+
+Questions encode_questions(const QuestionText& text, const Vocabulary& vocabulary,
+                           std::int64_t document_words) {
+  Questions result;
+  result.markers = markers_of(vocabulary);
+  result.entity_of.assign(static_cast<std::size_t>(vocabulary.size()), -1);
+  for (std::size_t i = 0; i < result.markers.size(); ++i)
+    result.entity_of[static_cast<std::size_t>(result.markers[i])] = static_cast<std::int32_t>(i);
+  std::string documents;
+  if (document_words > 0)
+    for (const std::string_view line : split_lines(text.documents))
+      documents += first_words(line, document_words) + '\n';
+  else
+    documents = text.documents;
+  result.documents = encode_sentences(documents, text.name, vocabulary);
+  result.questions = encode_sentences(text.questions, text.name, vocabulary);
+  for (const std::int32_t answer : text.answers)
+    result.answers.push_back(answer < std::ssize(result.markers) ? answer : -1);
+  return result;
+}
+
+}  // namespace rondo

@@ -1,0 +1,120 @@
+// What all batches of whole sentences share: which sentences are batched together, in which order, and how
+// they are padded. The batches: data/sentences/pair_batches.h, data/sentences/labelled_batches.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/text/streams.h"
+#include "tensor/keys.h"
+
+namespace rondo {
+
+/// What limits the size of a batch: the number of sentences, or of symbols including padding, T * B. Of pairs
+/// of sentences, the symbols of the target, T * B, or of both sides, (S + T) * B.
+enum class BatchBy { sentences, symbols };
+inline std::vector<std::string> names_of(BatchBy) { return {"sentences", "symbols"}; }
+
+struct SentenceBatchOptions {
+  std::int64_t batch = 50;  // sentences or symbols
+  BatchBy by = BatchBy::sentences;
+  // Whether the symbols of pairs are those of both sides; for evaluations, which only limit memory: not a
+  // key.
+  bool both_sides = false;
+};
+/// `batch`, `batch_by`.
+Keys keys_of(SentenceBatchOptions& options);
+/// The same where other things are batched; `counted` says what the two ways count.
+Keys batch_keys(SentenceBatchOptions& options, const std::string& counted);
+
+/// The longest length; 0 if there is none.
+std::int64_t longest_of(const std::vector<std::int64_t>& lengths);
+
+/// B sentences of at most T symbols; element [t, b] is at t * B + b. Padding is id 0.
+struct PaddedSentences {
+  std::int64_t sentences = 0, steps = 0;  // B, T
+  std::vector<std::int32_t> ids;          // [T, B]
+  std::vector<std::int64_t> lengths;      // [B], with the end symbol
+};
+/// Row b is sentence b; with `reverse` from its end to its beginning, but for the end symbol, which stays
+/// last. No sentences have no steps. Error if there is one without a symbol.
+PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse = false);
+
+/// B sentences of at most T symbols that a decoder writes: at each step it reads the symbol before, at the
+/// first one the end symbol. Padding is id 0, and ignore_index in `targets`.
+struct ShiftedSentences {
+  static constexpr std::int32_t ignore_index = Chunk::ignore_index;
+
+  std::int64_t steps = 0;             // T
+  std::int64_t scored = 0;            // targets that are not ignore_index
+  std::vector<std::int32_t> inputs;   // [T, B]: the end symbol, then the sentence without its last
+  std::vector<std::int32_t> targets;  // [T, B]
+  std::vector<std::int64_t> lengths;  // [B], with the end symbol
+};
+/// Row b is sentence b.
+ShiftedSentences shifted(const std::vector<std::span<const std::int32_t>>& sentences);
+
+/// The rows of a batch that are computed here: all of them, or the share of one of several ranks, which
+/// follow one another in the batch.
+struct BatchShare {
+  std::int64_t first = 0, count = 0;  // may have no row at all
+  std::int64_t whole = 0;             // rows of the whole batch
+
+  /// Of something that the whole batch has for each row.
+  std::span<const std::int64_t> of(std::span<const std::int64_t> rows) const {
+    return rows.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+  }
+};
+
+/// The sentences of each batch of an epoch, each sentence once. Those of similar length are batched together,
+/// which saves padding; which of these, and in which order, is a function of seed and epoch: all sentences
+/// are shuffled, cut into pools of about a hundred batches, each pool is sorted by length and cut into
+/// batches, and the batches are shuffled. In a batch the longest sentence is the first.
+class BatchOrder {
+ public:
+  /// The length of a sentence, and a second one, by which sentences of equal length are sorted: of a pair
+  /// those of target and source.
+  using Lengths = std::pair<std::int64_t, std::int64_t>;
+
+  /// Begins with epoch 1. InputError for options outside their limits, and if there are no sentences.
+  BatchOrder(const SentenceBatchOptions& options, std::vector<Lengths> lengths, std::uint64_t seed);
+
+  /// The indices of the next whole batch's sentences; none at the end. With BatchBy::symbols a sentence that
+  /// is longer than the limit is a batch of its own.
+  std::span<const std::int64_t> next();
+  /// The share of the batch that next() has returned.
+  BatchShare share() const;
+  /// Divides the batches among ranks from now on: share() is that of rank `own`. Shares differ by one
+  /// sentence at most, and have none where there are fewer sentences than ranks.
+  void divide(std::int64_t ranks, std::int64_t own);
+
+  /// Goes to batch `position` of an epoch. Epoch 0, for evaluation: all sentences sorted by length, the
+  /// longest first. Error outside [0, length()].
+  void seek(std::int64_t epoch, std::int64_t position);
+  /// Goes to the batch of this epoch that has the most symbols, padding included, or the fewest.
+  void seek_extreme(Extreme extreme);
+  std::int64_t position() const { return position_; }
+  /// Batches of this epoch.
+  std::int64_t length() const { return static_cast<std::int64_t>(batches_.size()); }
+
+ private:
+  struct Range {
+    std::size_t begin, end;  // in order_
+  };
+  const Lengths& lengths(std::int64_t sentence) const { return lengths_[static_cast<std::size_t>(sentence)]; }
+  std::size_t end_of_pool(std::size_t begin) const;
+  std::size_t end_of_batch(std::size_t begin, std::size_t end_of_pool) const;
+
+  SentenceBatchOptions options_;
+  std::vector<Lengths> lengths_;
+  std::uint64_t seed_;
+  std::vector<std::int64_t> order_;  // indices of sentences
+  std::vector<Range> batches_;
+  std::int64_t position_ = 0;
+  std::int64_t ranks_ = 1, own_ = 0;
+};
+
+}  // namespace rondo

@@ -1,0 +1,313 @@
+// A corpus of speech; see data/speech/utterances.h.
+#include "data/speech/utterances.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include "data/files/input_file.h"
+#include "data/speech/recording.h"
+#include "data/text/shuffle.h"
+#include "data/text/text.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The digest of all recordings of a corpus, each once, in the order of their paths.
+FileDigest digest_of_recordings(const SpeechCorpus& corpus, const fs::path& folder) {
+  std::set<std::string> files;
+  for (const auto& [name, text] : corpus.splits)
+    for (const Utterance& it : text.utterances) files.insert(it.files.begin(), it.files.end());
+  Sha256 digest;
+  for (const std::string& file : files) digest.update(sha256_hex(InputFile(file)));
+  return {fmt::format("{} ({} recordings)", folder.string(), files.size()), digest.hex()};
+}
+
+Utterance utterance_of(std::string_view line, const std::string& name, const fs::path& folder) {
+  const std::size_t first = line.find('\t'), second = line.find('\t', std::min(first, line.size()) + 1);
+  check_input(first != std::string_view::npos && second != std::string_view::npos,
+              "{}: expected FILE.wav<TAB>SPEAKER<TAB>TRANSCRIPT, and it has {} tabs", name,
+              std::count(line.begin(), line.end(), '\t'));
+  const std::string_view file = line.substr(0, first), speaker = line.substr(first + 1, second - first - 1),
+                         transcript = stripped(line.substr(second + 1));
+  check_input(!file.empty() && !speaker.empty(), "{}: no {}", name, file.empty() ? "file" : "speaker");
+  check_input(!transcript.empty(), "{}: no transcript: remove the line", name);
+  check_input(std::none_of(transcript.begin(), transcript.end(), [](char c) { return c >= 0 && c < ' '; }),
+              "{}: a transcript with a tab or another control character", name);
+  const fs::path path = folder / file;
+  check_input(file_is_there(path), "{}: there is no file {}", name, printable(path.string()));
+  return {name, std::string(speaker), std::string(transcript), {path.string()}};
+}
+
+SpeechText read_table(const fs::path& file, const fs::path& folder, SpeechCorpus& corpus) {
+  const Text table = read_text(file, Unit::characters);
+  corpus.files.push_back({table.name, table.sha256});
+  corpus.notes.insert(corpus.notes.end(), table.notes.begin(), table.notes.end());
+  SpeechText text{table.name, {}};
+  for (const std::string_view line : split_lines(table.content))
+    text.utterances.push_back(
+        utterance_of(line, fmt::format("{}: line {}", table.name, text.utterances.size() + 1), folder));
+  return text;
+}
+
+SpeechCorpus corpus_of_tables(const fs::path& folder) {
+  SpeechCorpus corpus;
+  for (const std::string name : {"train", "valid", "test"}) {
+    const fs::path file = folder / (name + ".tsv");
+    if (name == "test" && !file_is_there(file)) continue;
+    check_input(file_is_there(file),
+                "{}: missing: a line for each utterance, FILE.wav<TAB>SPEAKER<TAB>TRANSCRIPT (for a folder "
+                "of digits set data.source = \"digits\")",
+                printable(file.string()));
+    corpus.splits.emplace_back(name, read_table(file, folder, corpus));
+  }
+  return corpus;
+}
+
+constexpr std::array<std::string_view, 10> words = {"zero", "one", "two",   "three", "four",
+                                                    "five", "six", "seven", "eight", "nine"};
+
+/// A recording of the Free Spoken Digit Dataset, by its name.
+struct SpokenDigit {
+  std::string path, speaker;
+  std::size_t digit;
+  std::int64_t index;
+};
+std::optional<SpokenDigit> digit_of(const fs::path& path) {
+  const std::string name = path.stem().string();
+  const std::size_t first = name.find('_'), last = name.rfind('_');
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (path.extension() != ".wav" || first != 1 || last <= 2 || !is_digit(name[0])) return std::nullopt;
+  const std::string_view index = std::string_view(name).substr(last + 1);
+  if (index.empty() || index.size() > 6 || !std::all_of(index.begin(), index.end(), is_digit))
+    return std::nullopt;
+  return SpokenDigit{path.string(), name.substr(2, last - 2), static_cast<std::size_t>(name[0] - '0'),
+                     std::stoll(std::string(index))};
+}
+
+/// By speaker, in the order of their names.
+std::map<std::string, std::vector<SpokenDigit>> digits_of(const fs::path& folder) {
+  std::map<std::string, std::vector<SpokenDigit>> digits;
+  std::error_code failure;
+  for (const fs::directory_entry& it : fs::directory_iterator(folder, failure))
+    if (auto digit = digit_of(it.path())) digits[digit->speaker].push_back(std::move(*digit));
+  check_input(!failure, "{}: cannot be read: {}", printable(folder.string()), failure.message());
+  check_input(!digits.empty(), "{}: no recordings of digits, which are called DIGIT_SPEAKER_INDEX.wav",
+              printable(folder.string()));
+  for (auto& [speaker, of_speaker] : digits)
+    std::sort(of_speaker.begin(), of_speaker.end(),
+              [](const SpokenDigit& a, const SpokenDigit& b) { return a.path < b.path; });
+  return digits;
+}
+
+std::vector<std::string> speakers_of(const std::map<std::string, std::vector<SpokenDigit>>& digits) {
+  std::vector<std::string> names;
+  for (const auto& [speaker, ignored] : digits) names.push_back(speaker);
+  return names;
+}
+
+/// Adds utterances that have each recording once.
+void add_strings(SpeechText& text, std::vector<SpokenDigit> digits, std::int64_t longest,
+                 std::mt19937_64& random) {
+  shuffle(digits, random);
+  for (std::size_t at = 0; at < digits.size();) {
+    const std::size_t length = 1 + random() % static_cast<std::uint64_t>(longest);
+    Utterance it{"", digits[at].speaker, "", {}};
+    for (const std::size_t end = std::min(at + length, digits.size()); at < end; ++at) {
+      if (!it.transcript.empty()) it.transcript += ' ';
+      it.transcript += words[digits[at].digit];
+      it.files.push_back(digits[at].path);
+    }
+    it.name = fmt::format("{}", fmt::join(it.files, " + "));
+    text.utterances.push_back(std::move(it));
+  }
+}
+
+SpeechCorpus corpus_of_digits(const fs::path& given, const SpeechOptions& options) {
+  const fs::path folder = file_is_there(given / "recordings") ? given / "recordings" : given;
+  std::map<std::string, std::vector<SpokenDigit>> digits = digits_of(folder), held_out;
+  for (const std::string& speaker : options.held_out_speakers) {
+    check_input(digits.contains(speaker),
+                "held_out_speakers: there is no {} (data.held_out_speakers); left are {}", speaker,
+                fmt::join(speakers_of(digits), ", "));
+    held_out.insert(digits.extract(speaker));
+  }
+  check_input(!digits.empty(),
+              "held_out_speakers: all speakers are held out, and so nobody is left to train");
+  SpeechCorpus corpus;
+  std::mt19937_64 random = epoch_generator(0, 0);
+  const auto add = [&](const std::string& name, const auto& speakers, std::int64_t times, std::int64_t begin,
+                       std::int64_t end) {
+    SpeechText text{fmt::format("{} ({})", folder.string(), name), {}};
+    for (std::int64_t time = 0; time < times; ++time)
+      for (const auto& [speaker, all] : speakers) {
+        std::vector<SpokenDigit> some;
+        for (const SpokenDigit& it : all)
+          if (it.index >= begin && it.index < end) some.push_back(it);
+        add_strings(text, std::move(some), options.longest, random);
+      }
+    check_input(!text.utterances.empty(), "{}: no recordings of the indices {} and above, for {}",
+                folder.string(), begin, name);
+    corpus.splits.emplace_back(name, std::move(text));
+  };
+  constexpr std::int64_t all = 1'000'000;
+  add("test", digits, 1, 0, 5);
+  add("valid", digits, 1, 5, 10);
+  if (!held_out.empty()) add("speakers", held_out, 1, 0, all);
+  add("train", digits, options.repeats, 10, all);
+  corpus.stand_in = "strings of spoken digits, a stand-in for the Wall Street Journal corpus of the paper";
+  corpus.notes.push_back(fmt::format("{}: {}", folder.string(), corpus.stand_in));
+  return corpus;
+}
+
+/// The frames of all recordings of an utterance, one after the other.
+class FrameReader {
+ public:
+  explicit FrameReader(const FilterbankOptions& options) : rate_(options.sample_rate), filterbank_(options) {}
+
+  Frames operator()(const std::vector<std::string>& files) {
+    std::vector<float> samples;
+    for (const std::string& file : files) {
+      const Recording recording = read_recording(file, rate_);
+      samples.insert(samples.end(), recording.samples.begin(), recording.samples.end());
+    }
+    Frames frames{filterbank_.width(), filterbank_(samples)};
+    check_input(frames.size() > 0, "{}: {} samples are shorter than a frame (data.window)",
+                fmt::join(files, " + "), samples.size());
+    return frames;
+  }
+
+ private:
+  std::int64_t rate_;
+  Filterbank filterbank_;
+};
+
+}  // namespace
+
+Keys keys_of(SpeechOptions& it) {
+  return {
+      {"source",
+       choice(it.source),
+       {},
+       "",
+       "files: train.tsv, valid.tsv and perhaps test.tsv in the data folder, with lines FILE.wav, SPEAKER, "
+       "TRANSCRIPT, separated by tabs; digits: recordings DIGIT_SPEAKER_INDEX.wav, joined to utterances"},
+      {"repeats", &it.repeats, between(1, 10'000), "times",
+       "with data.source = \"digits\": how often the training text has each recording"},
+      {"longest", &it.longest, between(1, 1000), "digits", "with data.source = \"digits\": of an utterance"},
+      {"held_out_speakers",
+       &it.held_out_speakers,
+       {},
+       "",
+       "with data.source = \"digits\": speakers of the split `speakers`, which the others then lack"},
+  };
+}
+
+void check_options(const SpeechOptions& options) {
+  check_limits_of(options);
+  check_input(options.source == SpeechSource::digits || options.held_out_speakers.empty(),
+              "held_out_speakers is for data.source = \"digits\": in files, test.tsv says who speaks");
+}
+
+bool SpeechCorpus::has(std::string_view split) const {
+  return std::any_of(splits.begin(), splits.end(), [&](const auto& it) { return it.first == split; });
+}
+
+const SpeechText& SpeechCorpus::at(std::string_view split) const {
+  for (const auto& [name, text] : splits)
+    if (name == split) return text;
+  std::vector<std::string> names;
+  for (const auto& [name, text] : splits) names.push_back(name);
+  throw InputError(fmt::format("no split '{}': this corpus has {}", split, fmt::join(names, ", ")));
+}
+
+SpeechCorpus open_speech(const fs::path& folder, const SpeechOptions& options) {
+  check_options(options);
+  if (!has_audio()) throw_no_audio();
+  std::error_code ignored;
+  check_input(fs::is_directory(folder, ignored), "{}: no such folder", printable(folder.string()));
+  SpeechCorpus corpus =
+      options.source == SpeechSource::digits ? corpus_of_digits(folder, options) : corpus_of_tables(folder);
+  corpus.files.push_back(digest_of_recordings(corpus, folder));
+  return corpus;
+}
+
+Vocabulary speech_vocabulary(const SpeechText& train) {
+  std::set<std::string> symbols;
+  for (const Utterance& it : train.utterances)
+    for (std::size_t at = 0; at < it.transcript.size();) {
+      const std::size_t length = utf8_length(it.transcript, at);
+      check_input(length > 0, "{}: a transcript that is not UTF-8", it.name);
+      symbols.insert(it.transcript.substr(at, length));
+      at += length;
+    }
+  Vocabulary vocabulary({.unit = Unit::characters});
+  vocabulary.add("\n");
+  for (const std::string& symbol : symbols) vocabulary.add(symbol);
+  return vocabulary;
+}
+
+namespace {
+
+std::vector<std::int32_t> labels_of(const Utterance& utterance, const Vocabulary& vocabulary) {
+  std::vector<std::int32_t> labels;
+  SymbolReader reader(utterance.transcript, vocabulary.tokenization(), utterance.name, LastLine::goes_on);
+  while (const auto symbol = reader.next()) {
+    const auto id = vocabulary.id(*symbol);
+    check_input(id.has_value(), "{}: the transcript has '{}', and no transcript of the training text has it",
+                utterance.name, escape_symbol(*symbol));
+    labels.push_back(*id);
+  }
+  return labels;
+}
+
+}  // namespace
+
+FrameStatistics statistics_of(const SpeechText& text, const FilterbankOptions& options) {
+  FrameReader read(options);
+  FrameStatistics statistics;
+  for (const Utterance& it : text.utterances) statistics.add(read(it.files));
+  return statistics;
+}
+
+Utterances read_utterances(const SpeechText& text, const Vocabulary& vocabulary, const FrameOptions& options,
+                           const FrameStatistics* statistics,
+                           const std::function<void(std::int64_t)>& progress) {
+  Utterances read;
+  FrameReader frames_of(options.filterbank);
+  std::map<std::string, FrameStatistics> of_speaker;
+  for (const Utterance& it : text.utterances) {
+    read.labels.push_back(labels_of(it, vocabulary));
+    read.transcripts.push_back(it.transcript);
+    read.frames.push_back(frames_of(it.files));
+    of_speaker[it.speaker].add(read.frames.back());
+    if (progress) progress(read.size());
+  }
+  for (std::size_t i = 0; i < read.frames.size(); ++i)
+    (statistics ? *statistics : of_speaker.at(text.utterances[i].speaker)).normalize(read.frames[i]);
+  return read;
+}
+
+std::vector<Frames> read_frames(const std::vector<std::string>& files, const FrameOptions& options,
+                                const FrameStatistics* statistics) {
+  FrameReader frames_of(options.filterbank);
+  std::vector<Frames> read;
+  FrameStatistics of_all;
+  for (const std::string& file : files) {
+    read.push_back(frames_of({file}));
+    of_all.add(read.back());
+  }
+  for (Frames& frames : read) (statistics ? *statistics : of_all).normalize(frames);
+  return read;
+}
+
+}  // namespace rondo

@@ -1,0 +1,101 @@
+// A corpus of speech: recordings, who speaks, and what is said. It is a folder with train.tsv, valid.tsv and
+// perhaps test.tsv, which have a line for each utterance, the paths being relative to the folder:
+//
+//   FILE.wav<TAB>SPEAKER<TAB>TRANSCRIPT
+//
+// Or it is made of the recordings of single digits of the Free Spoken Digit Dataset (Jackson et al.,
+// github.com/Jakobovski/free-spoken-digit-dataset), DIGIT_SPEAKER_INDEX.wav, as a stand-in for a corpus that
+// needs a licence: an utterance is one to `longest` recordings of a speaker, one after the other; its
+// transcript is their words. Which recordings follow each other is random, and the same for all trainings:
+//
+//   test      index 0 to 4, as is usual: each recording once
+//   valid     index 5 to 9: each recording once
+//   train     the others, each `repeats` times, in other utterances each time
+//   speakers  all recordings of the speakers that are held out, which are in no other split: each once
+//
+// Read next: data/speech/utterance_batches.h.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "data/speech/frames.h"
+#include "data/text/corpus.h"
+#include "data/text/vocabulary.h"
+
+namespace rondo {
+
+enum class SpeechSource { files, digits };
+inline std::vector<std::string> names_of(SpeechSource) { return {"files", "digits"}; }
+
+struct SpeechOptions {
+  SpeechSource source = SpeechSource::files;
+  std::int64_t repeats = 4, longest = 7;         // of digits
+  std::vector<std::string> held_out_speakers{};  // of digits
+};
+/// `source`, `repeats`, `longest`, `held_out_speakers`.
+Keys keys_of(SpeechOptions& options);
+/// InputError for settings of digits where they are not the source.
+void check_options(const SpeechOptions& options);
+
+struct Utterance {
+  std::string name;  // for messages: where it is written, or its files
+  std::string speaker, transcript;
+  std::vector<std::string> files;  // paths; one recording after the other
+};
+
+/// The utterances of one split.
+struct SpeechText {
+  std::string name;  // for messages
+  std::vector<Utterance> utterances;
+};
+
+struct SpeechCorpus {
+  std::vector<std::pair<std::string, SpeechText>> splits;  // by name: train, valid, ...
+  std::vector<FileDigest> files;                           // the tables, and all recordings as one
+  std::vector<std::string> notes;                          // for the user
+  std::string stand_in;  // what to say in reports of a corpus that is one; else empty
+
+  bool has(std::string_view split) const;
+  const SpeechText& at(std::string_view split) const;  // InputError names the splits
+};
+
+/// Reads the tables, and the recordings for their digest. InputError for files that are missing, or no text;
+/// with the line, for one without three columns, for an empty transcript, and for one with a control
+/// character; for a folder without recordings of digits, and for held-out speakers who are not there, or all.
+SpeechCorpus open_speech(const std::filesystem::path& folder, const SpeechOptions& options);
+
+/// The symbols of the transcripts of a training text: characters. The first symbol, of id 0, is the line end,
+/// which no transcript has: it stands for the blank of CTC.
+Vocabulary speech_vocabulary(const SpeechText& train);
+
+/// Utterances as numbers.
+struct Utterances {
+  std::vector<Frames> frames;                     // normalised, without deltas
+  std::vector<std::vector<std::int32_t>> labels;  // ids of the transcripts
+  std::vector<std::string> transcripts;
+
+  std::int64_t size() const { return std::ssize(frames); }
+};
+
+/// Reads the recordings of a split. `statistics` are those of the training text where frames are normalized
+/// by the corpus, else null. `progress`, if not empty, gets the number of utterances read. InputError for a
+/// transcript with a character that is not in the vocabulary; for a recording that is shorter than a frame;
+/// and those of read_recording().
+Utterances read_utterances(const SpeechText& text, const Vocabulary& vocabulary, const FrameOptions& options,
+                           const FrameStatistics* statistics,
+                           const std::function<void(std::int64_t)>& progress = {});
+
+/// The frames of recordings, which are taken as those of one speaker. The same InputErrors.
+std::vector<Frames> read_frames(const std::vector<std::string>& files, const FrameOptions& options,
+                                const FrameStatistics* statistics);
+
+/// Of all frames of a split, before they are normalised.
+FrameStatistics statistics_of(const SpeechText& text, const FilterbankOptions& options);
+
+}  // namespace rondo

@@ -1,0 +1,267 @@
+// Pieces; see data/text/pieces.h.
+#include "data/text/pieces.h"
+
+#include "data/text/text.h"
+#include "tensor/error.h"
+
+#ifdef RONDO_SENTENCEPIECE
+#include <sentencepiece_processor.h>
+#include <sentencepiece_trainer.h>
+
+#include <algorithm>
+#include <charconv>
+#include <exception>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#endif
+
+namespace rondo {
+
+void throw_no_sentencepiece() {
+  throw_built_without("sentencepiece", "data.unit = \"pieces\"", "libsentencepiece-dev");
+}
+
+std::size_t word_length(std::string_view text, std::size_t at) {
+  constexpr std::size_t most = 256;
+  std::size_t length = 1;
+  while (at + length < text.size() && length < most && text[at + length] != ' ') ++length;
+  constexpr int continuation = 0x80;  // the upper two bits of a UTF-8 continuation byte
+  while (at + length < text.size() && (text[at + length] & 0xc0) == continuation) ++length;
+  return length;
+}
+
+#ifndef RONDO_SENTENCEPIECE
+
+bool has_sentencepiece() { return false; }
+PieceModel PieceModel::learnt_from(const Text&, const Tokenization&) { throw_no_sentencepiece(); }
+PieceModel::PieceModel(std::string, const std::string&) { throw_no_sentencepiece(); }
+std::vector<std::string> PieceModel::symbols() const { throw_no_sentencepiece(); }
+std::vector<std::string> PieceModel::split(std::string_view) const { throw_no_sentencepiece(); }
+
+#else
+
+bool has_sentencepiece() { return true; }
+
+namespace {
+
+constexpr std::string_view library_space = "\xe2\x96\x81";    // U+2581 stands for a space in sentencepiece
+constexpr std::string_view library_unknown = "\xe2\x96\x85";  // and U+2585 for an unknown character
+constexpr std::string_view never_in_pieces[] = {library_space, library_unknown, "\t",
+                                                std::string_view("\0", 1)};
+
+std::string with_spaces(std::string_view piece) {
+  std::string text;
+  for (std::size_t at = 0; at < piece.size();) {
+    const bool is_space = piece.substr(at).starts_with(library_space);
+    text += is_space ? ' ' : piece[at];
+    at += is_space ? library_space.size() : 1;
+  }
+  return text;
+}
+
+/// The bytes that occur in UTF-8, as symbols.
+std::vector<std::string> bytes_of_utf8() {
+  std::vector<std::string> bytes;
+  for (int byte = 0; byte < 0xf5; ++byte)
+    if (byte != 0xc0 && byte != 0xc1) bytes.emplace_back(1, static_cast<char>(byte));
+  return bytes;
+}
+
+std::string_view character_at(std::string_view text, std::size_t at) {
+  return text.substr(at, std::max<std::size_t>(utf8_length(text, at), 1));
+}
+
+using Characters = std::unordered_set<std::string_view>;
+
+/// The characters that become pieces: those of ASCII, and the most frequent others, which leave one of 2000
+/// out, as sentencepiece does (character_coverage). Thousands of rare ones would fill the vocabulary.
+Characters frequent_characters(std::string_view text) {
+  std::map<std::string_view, std::int64_t> counts;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view character = character_at(text, at);
+    ++counts[character];
+    at += character.size();
+  }
+  counts.erase("\n");
+  for (const std::string_view character : never_in_pieces) counts.erase(character);
+
+  std::vector<std::pair<std::string_view, std::int64_t>> order(counts.begin(), counts.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::int64_t all = 0, kept = 0;
+  for (const auto& [character, count] : order) all += count;
+  Characters characters{" "};
+  for (const auto& [character, count] : order) {
+    if (character.size() == 1 || kept * 2000 < all * 1999) characters.insert(character);
+    kept += count;
+  }
+  return characters;
+}
+
+/// Calls `use` for each part of the text that pieces are learnt from: lines, each after a space, in parts of
+/// a few thousand bytes that end at words; and cut at characters that do not become pieces.
+template <class Use>
+void for_each_part(const Text& text, const Tokenization& tokenization, const Characters& characters,
+                   Use use) {
+  constexpr std::size_t long_enough = 4096;
+  std::string part;
+  const auto end_part = [&] {
+    if (!part.empty()) use(part);
+    part.clear();
+  };
+  for (std::string_view line : split_lines(text.content)) {
+    if (tokenization.strip_lines) line = stripped(line);
+    if (line.empty()) continue;
+    part = " ";
+    for (std::size_t at = 0; at < line.size();) {
+      const std::string_view character = character_at(line, at);
+      at += character.size();
+      if (!characters.contains(character) || (part.size() >= long_enough && character == " ")) end_part();
+      if (characters.contains(character)) part += character;
+    }
+    end_part();
+  }
+}
+
+class Parts : public sentencepiece::SentenceIterator {
+ public:
+  explicit Parts(std::vector<std::string> parts) : parts_(std::move(parts)) {}
+  bool done() const override { return at_ == parts_.size(); }
+  void Next() override { ++at_; }
+  const std::string& value() const override { return parts_[at_]; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  std::vector<std::string> parts_;
+  std::size_t at_ = 0;
+};
+
+/// The parts to learn from: all, or of a large text every second, third or n-th.
+Parts parts_of(const Text& text, const Tokenization& tokenization, const Characters& characters) {
+  constexpr std::size_t enough = 64 << 20;  // bytes; learning needs about 30 times as much memory
+  const std::size_t step = text.content.size() / enough + 1;
+  std::vector<std::string> parts;
+  std::size_t index = 0;
+  for_each_part(text, tokenization, characters, [&](const std::string& part) {
+    if (index++ % step == 0) parts.push_back(part);
+  });
+  return Parts(std::move(parts));
+}
+
+/// Returns the model's bytes, or an empty string if sentencepiece refuses; its reason is then in `reason`.
+std::string learn(Parts parts, const Tokenization& tokenization, std::int64_t pieces, std::string& reason) {
+  const std::unordered_map<std::string, std::string> arguments = {
+      {"model_type", name_of(tokenization.pieces_model)},
+      {"vocab_size", std::to_string(pieces + 1)},  // with the unknown symbol, which it needs
+      {"unk_id", "0"},
+      {"unk_piece",
+       std::string(library_unknown)},  // sentencepiece cuts it out of the parts; texts have "<unk>"
+      {"bos_id", "-1"},
+      {"eos_id", "-1"},
+      {"pad_id", "-1"},
+      {"hard_vocab_limit", "false"},  // the caller counts
+      {"character_coverage", "1"},    // the parts have no other characters
+      {"normalization_rule_name", "identity"},
+      {"add_dummy_prefix", "false"},  // the parts have it
+      {"remove_extra_whitespaces", "false"},
+      {"max_sentence_length", "1000000"},
+      {"num_threads", "4"},  // the sums of unigram depend on it: the same on every machine
+      {"minloglevel", "3"},  // fatal errors only
+  };
+  std::string bytes;
+  try {
+    const auto status = sentencepiece::SentencePieceTrainer::Train(arguments, &parts, &bytes);
+    if (status.ok()) return bytes;
+    reason = status.error_message();
+  } catch (const std::exception& failure) {
+    reason = failure.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+PieceModel PieceModel::learnt_from(const Text& text, const Tokenization& tokenization) {
+  const std::int64_t wanted = tokenization.pieces;
+  const auto characters = frequent_characters(text.content);
+  const auto further_bytes =
+      std::ssize(bytes_of_utf8()) -
+      std::count_if(characters.begin(), characters.end(), [](auto it) { return it.size() == 1; });
+  const std::int64_t least = std::ssize(characters) + further_bytes;
+  check_input(
+      wanted > least,
+      "data.pieces = {} are too few: the {} characters of {} and the other bytes of UTF-8 have a symbol "
+      "each, and more is needed to join them: {} or more",
+      wanted, characters.size(), text.name, least + 1);
+
+  std::string reason;
+  std::string bytes =
+      learn(parts_of(text, tokenization, characters), tokenization, wanted - further_bytes, reason);
+  check_input(!bytes.empty(), "{}: sentencepiece learns no pieces from it: {}", text.name, printable(reason));
+  PieceModel model(std::move(bytes), text.name);
+  const std::int64_t found = std::ssize(model.symbols());
+  check_input(found == wanted,
+              "data.pieces = {} are more than the {} that {} gives: set data.pieces = {} or less", wanted,
+              found, text.name, found);
+  return model;
+}
+
+PieceModel::PieceModel(std::string bytes, const std::string& name) : bytes_(std::move(bytes)) {
+  auto processor = std::make_shared<sentencepiece::SentencePieceProcessor>();
+  bool loaded = false;
+  try {
+    loaded = processor->LoadFromSerializedProto(bytes_).ok();
+  } catch (const std::exception&) {  // of its search structure, for pieces that it cannot hold
+  }
+  check_input(loaded, "{}: not a model of sentencepiece", name);
+  processor_ = std::move(processor);
+}
+
+std::vector<std::string> PieceModel::symbols() const {
+  std::vector<std::string> all;
+  std::unordered_set<std::string> known;
+  const auto add = [&](std::string symbol) {
+    if (known.insert(symbol).second) all.push_back(std::move(symbol));
+  };
+  for (int id = 0; id < processor_->GetPieceSize(); ++id)
+    if (!processor_->IsUnknown(id) && !processor_->IsControl(id)) add(with_spaces(processor_->IdToPiece(id)));
+  for (std::string& byte : bytes_of_utf8()) add(std::move(byte));
+  return all;
+}
+
+std::vector<std::string> PieceModel::split(std::string_view word) const {
+  std::vector<std::string> symbols;
+  const auto add_bytes = [&](std::string_view text) {
+    for (const char byte : text) symbols.emplace_back(1, byte);
+  };
+  while (!word.empty()) {
+    if (word.starts_with(library_space)) {  // in the text itself
+      add_bytes(library_space);
+      word.remove_prefix(library_space.size());
+      continue;
+    }
+    const std::string_view part = word.substr(0, word.find(library_space));
+    word.remove_prefix(part.size());
+    std::vector<std::string> pieces;
+    std::string joined;
+    if (processor_->Encode(part, &pieces).ok())
+      for (const std::string& piece : pieces) joined += with_spaces(piece);
+    if (joined != part) {  // a model that normalises, which this program does not make
+      add_bytes(part);
+      continue;
+    }
+    for (const std::string& piece : pieces) {
+      if (processor_->IsUnknown(processor_->PieceToId(piece)))
+        add_bytes(with_spaces(piece));
+      else
+        symbols.push_back(with_spaces(piece));
+    }
+  }
+  return symbols;
+}
+
+#endif
+
+}  // namespace rondo

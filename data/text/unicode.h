@@ -1,0 +1,26 @@
+// Code points, white space and lower case, as in Python, whose rules the metrics of translations are defined
+// by. No locale is involved. UTF-8 itself: data/text/text.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rondo {
+
+/// The code points of UTF-8. InputError, which begins with `name`, for text that is not UTF-8.
+std::u32string code_points(std::string_view text, const std::string& name);
+
+/// White space of Python's str.split(): Unicode's, and U+001C to U+001F.
+bool is_white_space(char32_t c);
+
+/// What lies between white space.
+std::vector<std::u32string> split_at_white_space(std::u32string_view text);
+
+/// Python's str.lower() for Latin-1, Latin Extended-A and Additional, Greek, Cyrillic and Armenian; of Latin
+/// Extended-B for the letters of Romanian, Vietnamese, Croatian and Pinyin. Other letters stay as they are:
+/// those of rarer scripts (Georgian, Cherokee), polytonic Greek, letters of full width. Σ is written ς if a
+/// Greek letter precedes it and none follows; Python also looks past full stops and apostrophes.
+std::u32string lower_case(std::u32string_view text);
+
+}  // namespace rondo

@@ -1,0 +1,277 @@
+// Chooses what computes a product, OpenBLAS or our kernel over packed operands, and which kernels OpenBLAS
+// uses.
+#include "tensor/products/gemm.h"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "cuda/products.h"
+#include "tensor/kernels/kernels.h"
+#include "tensor/one_device.h"
+#include "tensor/products/blas_memory.h"
+#include "tensor/products/cpu_features.h"
+#include "tensor/products/packed_gemm.h"
+#include "tensor/products/packing.h"
+#include "tensor/products/precision.h"
+#include "tensor/profile.h"
+#include "tensor/threads.h"
+
+namespace rondo {
+namespace {
+
+/// OpenBLAS before 0.3.24 does not know recent Intel CPUs and falls back to SSE3 kernels, five times slower
+/// (OpenBLAS #4267). It chooses when it initialises. A value set by the user takes precedence.
+void choose_blas_kernel() {
+#if defined(__x86_64__)
+  if (cpu_has_avx512())
+    setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+  else if (cpu_has_avx2())
+    setenv("OPENBLAS_CORETYPE", "Haswell", 0);
+#endif
+}
+
+/// Priority 101 runs before OpenBLAS's own constructor, which is why it is linked statically.
+__attribute__((constructor(101))) void prepare_blas() {
+  choose_blas_kernel();
+  begin_blas_on_one_thread();
+}
+
+CBLAS_TRANSPOSE blas(Transpose transpose) { return transpose == Transpose::yes ? CblasTrans : CblasNoTrans; }
+
+struct Extents {
+  int64_t m, n, k;
+};
+
+/// BLAS cannot round operands: then every product is ours.
+bool operands_are_rounded() { return multiplication().rounded; }
+/// When the product over packed operands (tensor/products/packed_gemm.h) is faster than BLAS, as measured, if
+/// b is packed for this product alone; the profile of `make bench` names which of them computed a product.
+/// Not for few rows. BLAS is slowest, relatively, at narrow products (half its speed at 50 columns); at wide
+/// ones both are equally fast if b must be transposed for packing.
+bool packing_pays(const Extents& it, Transpose transpose_b) {
+  return operands_are_rounded() ||
+         (it.m >= 256 && it.k >= 128 && (it.n <= 128 || transpose_b == Transpose::no));
+}
+const char* name_of_packed() { return operands_are_rounded() ? "bf16" : "packed"; }
+
+/// The extents of op(a) op(b), checked to fit c and BLAS.
+Extents checked(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
+                const Tensor& c) {
+  const int64_t m = transpose_a == Transpose::yes ? a.columns() : a.rows();
+  const int64_t k = transpose_a == Transpose::yes ? a.rows() : a.columns();
+  const int64_t k_of_b = transpose_b == Transpose::yes ? b.columns() : b.rows();
+  const int64_t n = transpose_b == Transpose::yes ? b.rows() : b.columns();
+  check(k == k_of_b && m == c.rows() && n == c.columns(), "[gemm] {}{} times {}{} does not give {}",
+        a.shape(), transpose_a == Transpose::yes ? "^T" : "", b.shape(),
+        transpose_b == Transpose::yes ? "^T" : "", c.shape());
+  check_one_device("gemm", c, a, b);
+  constexpr int64_t most = std::numeric_limits<int>::max();  // BLAS counts in int
+  check(std::max({m, n, k, a.row_stride(), b.row_stride(), c.row_stride()}) <= most,
+        "[gemm] {} times {}: an extent is beyond {}", a.shape(), b.shape(), most);
+  return {m, n, k};
+}
+
+/// As BLAS requires it, also of a single row.
+int row_stride_of(const Tensor& x) {
+  return static_cast<int>(std::max({x.row_stride(), x.columns(), int64_t{1}}));
+}
+
+const char* letters(Transpose a, Transpose b) {
+  if (a == Transpose::no) return b == Transpose::no ? "NN" : "NT";
+  return b == Transpose::no ? "TN" : "TT";
+}
+
+/// While it exists, OpenBLAS computes on the calling thread: OpenMP's threads wait in a way that is slow on a
+/// busy machine (tensor/threads.cpp). It restores the number of threads that the program has set for its own
+/// loops.
+class OneBlasThread {
+ public:
+  OneBlasThread() { omp_set_num_threads(1); }
+  ~OneBlasThread() { omp_set_num_threads(before_); }
+  OneBlasThread(const OneBlasThread&) = delete;
+  OneBlasThread& operator=(const OneBlasThread&) = delete;
+
+ private:
+  const int before_ = omp_get_max_threads();
+};
+
+#ifdef RONDO_DOUBLE
+constexpr auto blas_product = cblas_dgemm;
+#else
+constexpr auto blas_product = cblas_sgemm;
+#endif
+constexpr int64_t parallel_work = 1 << 18;  // multiplications that justify waking a second thread
+
+/// By OpenBLAS; each of our threads computes a block of rows or of columns of c.
+void blas_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const Tensor& b,
+               Transpose transpose_b, real beta, const Tensor& c) {
+  constexpr int64_t granule = 16;  // rows or columns of OpenBLAS's tiles
+  const bool by_rows = it.m >= it.n;
+  const int64_t extent = by_rows ? it.m : it.n, granules = (extent + granule - 1) / granule;
+  const bool worth_it = it.m * it.n * it.k >= parallel_work;
+  const int64_t blocks = worth_it ? std::min<int64_t>(threads(), granules) : 1;
+  if (!has_memory(c.device())) return;
+  take_blas_buffers(static_cast<int>(blocks));
+  real* const to = c.mutable_data();
+  parallel_for(blocks, worth_it, [&](int64_t block) {
+    const int64_t begin = granules * block / blocks * granule;
+    const int64_t end = std::min(granules * (block + 1) / blocks * granule, extent);
+    const int64_t row = by_rows ? begin : 0, column = by_rows ? 0 : begin;
+    const auto count = static_cast<int>(end - begin);
+    const OneBlasThread one;
+    blas_product(CblasRowMajor, blas(transpose_a), blas(transpose_b),
+                 by_rows ? count : static_cast<int>(it.m), by_rows ? static_cast<int>(it.n) : count,
+                 static_cast<int>(it.k), 1,
+                 a.data() + row * (transpose_a == Transpose::yes ? 1 : a.row_stride()), row_stride_of(a),
+                 b.data() + column * (transpose_b == Transpose::yes ? b.row_stride() : 1), row_stride_of(b),
+                 beta, to + row * c.row_stride() + column, row_stride_of(c));
+  });
+}
+
+/// Measures a product, under a name made of its extents and what computes it.
+Timed timing(const Extents& it, const char* transposes, const char* by) {
+  return Timed(
+      "gemm", [&] { return fmt::format("{}x{}x{} {} {}", it.m, it.n, it.k, transposes, by); },
+      2.0 * static_cast<double>(it.m) * static_cast<double>(it.n) * static_cast<double>(it.k));
+}
+
+/// What cuBLASLt multiplies to get c = start + op(a) op(b): if rows end at no multiple of 16 bytes, the pads
+/// behind them, too, because its fast kernels load 16 bytes at once. of_a() and of_b() columns of a and b can
+/// be read, with zeros behind theirs.
+template <class Columns>
+Extents with_pads(Extents it, Transpose transpose_a, Transpose transpose_b, const Columns& of_a,
+                  const Columns& of_b, const Operand& start, const Tensor& c) {
+  const bool in_place = start.data == nullptr || start.data == c.data();  // start has the pads of c
+  if (transpose_b == Transpose::no) {
+    if (c.has_pads() && in_place) it.n = std::min(of_b(), c.row_stride());
+  } else if (transpose_a == Transpose::no) {
+    if (const int64_t columns = of_b(); columns > it.k) it.k = std::min(of_a(), columns);
+  }
+  return it;
+}
+
+/// c = start + op(a) op(b), by cuBLASLt, for each of the `count` matrices that lie below each other in a, b,
+/// c and start; `start` is like c, or a row with a row stride of 0, or nothing. In bf16 both operands are
+/// rounded by a pass before, but a weight whose rounded copy is kept only after it was written.
+void gpu_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const Tensor& b,
+              Transpose transpose_b, [[maybe_unused]] Packing packing_of_b, const Operand& start,
+              const Tensor& c, int64_t count = 1) {
+  if (it.k == 0)  // cuBLASLt refuses it
+    return start.data ? launch(c.device(), c.extent(), Copy{start, c.write_operand()}) : fill(c, 0);
+  const bool rounded = operands_are_rounded();
+  const Timed timed = timing({count * it.m, it.n, it.k}, letters(transpose_a, transpose_b),
+                             rounded ? "cuBLASLt, bf16" : "cuBLASLt");
+  const auto step = [count](const Tensor& x, int64_t row_stride) {
+    return count == 1 ? 0 : x.rows() / count * row_stride;
+  };
+  const auto multiply = [&](const auto& left, const auto& right, const auto& of_a, const auto& of_b) {
+    if (!has_memory(c.device())) return;
+    const Extents padded = with_pads(it, transpose_a, transpose_b, of_a, of_b, start, c);
+    cuda::gemm({static_cast<int>(padded.m), static_cast<int>(padded.n), static_cast<int>(padded.k),
+                static_cast<int>(count)},
+               left, right,
+               cuda::Start<real>{start.data, static_cast<int>(start.row_stride), step(c, start.row_stride)},
+               {c.mutable_data(), row_stride_of(c), false, step(c, c.row_stride())});
+  };
+#ifndef RONDO_DOUBLE
+  if (rounded) {
+    const auto matrix = [&](const Tensor& of, const Bf16Rows& x, Transpose transpose) {
+      return cuda::Matrix<const cuda::Bf16>{reinterpret_cast<const cuda::Bf16*>(x.memory.data()),
+                                            static_cast<int>(x.row_stride), transpose == Transpose::yes,
+                                            step(of, x.row_stride)};
+    };
+    const Bf16Rows left = bf16_rows(a),
+                   right = packing_of_b == Packing::kept ? kept_bf16_rows(b) : bf16_rows(b);
+    const auto stride = [](const Bf16Rows& x) { return [&x] { return x.row_stride; }; };
+    return multiply(matrix(a, left, transpose_a), matrix(b, right, transpose_b), stride(left), stride(right));
+  }
+#endif
+  const auto matrix = [&](const Tensor& x, Transpose transpose) {
+    return cuda::Matrix<const real>{x.data(), row_stride_of(x), transpose == Transpose::yes,
+                                    step(x, x.row_stride())};
+  };
+  const auto padded = [](const Tensor& x) { return [&x] { return zero_padded_columns(x); }; };
+  multiply(matrix(a, transpose_a), matrix(b, transpose_b), padded(a), padded(b));
+}
+
+}  // namespace
+
+void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
+          const Tensor& c) {
+  const auto [m, n, k] = checked(a, transpose_a, b, transpose_b, c);
+  if (m == 0 || n == 0) return;
+  const bool scaled = beta != 0 && beta != 1;
+  const Operand start = beta != 0 ? Operand{c.mutable_data(), row_stride_of(c)} : Operand{};
+  if (is_gpu(c.device())) {
+    if (scaled) scale(c, beta);
+    return gpu_gemm({m, n, k}, a, transpose_a, b, transpose_b, Packing::once, start, c);
+  }
+  const bool ours = operands_are_rounded() || (!scaled && packing_pays({m, n, k}, transpose_b));
+  const Timed timed = timing({m, n, k}, letters(transpose_a, transpose_b), ours ? name_of_packed() : "BLAS");
+  if (ours && scaled) scale(c, beta);
+  if (ours) return packed_gemm(a, transpose_a, b, transpose_b, Packing::once, start, c);
+  blas_gemm({m, n, k}, a, transpose_a, b, transpose_b, beta, c);
+}
+
+void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, const Tensor& start,
+                 const Tensor& c) {
+  const Extents extents = checked(x, Transpose::no, weight, transpose, c);
+  if (extents.m == 0 || extents.n == 0) return;
+  const bool row = start.defined() && start.rows() == 1;
+  check(!start.defined() || (start.columns() == c.columns() && (row || start.rows() == c.rows())),
+        "[gemm] a start {} does not fit {}", start.shape(), c.shape());
+  check_one_device("gemm", c, start);
+  check(!start.defined() || start.row_stride() <= std::numeric_limits<int>::max(),
+        "[gemm] a start {}: its row stride is too large", start.shape());
+  const int64_t stride = !start.defined() || (row && c.rows() > 1) ? 0 : row_stride_of(start);
+  const Operand from{start.defined() ? start.read_operand().data : nullptr, stride};
+  if (is_gpu(c.device()))
+    return gpu_gemm(extents, x, Transpose::no, weight, transpose, Packing::kept, from, c);
+  const Timed timed = timing(extents, letters(Transpose::no, transpose), name_of_packed());
+  const Packing packing = extents.m <= max_rows_over_kept_pack ? Packing::kept : Packing::once;
+  packed_gemm(x, Transpose::no, weight, transpose, packing, from, c);
+}
+
+void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
+                  const Tensor& c) {
+  const int64_t N = c.shape()[0];
+  for (const Tensor* x : {&a, &b, &c})
+    check(x->shape().dimensions() == 3 && x->shape()[0] == N, "[batched_gemm] {} times {} does not give {}",
+          a.shape(), b.shape(), c.shape());
+  if (c.size() == 0) return;
+  const Extents each = checked(a[0], transpose_a, b[0], transpose_b, c[0]);
+  const int64_t work = each.m * each.n * each.k;
+  if (is_gpu(c.device())) {
+    if (beta != 0 && beta != 1) scale(c, beta);
+    const Operand start = beta != 0 ? c.write_operand() : Operand{};
+    return gpu_gemm(each, a, transpose_a, b, transpose_b, Packing::once, start, c, N);
+  }
+  if (work >= parallel_work) {  // all threads compute each
+    for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, beta, c[i]);
+    return;
+  }
+  const bool ours = operands_are_rounded();
+  const Timed timed = timing({N * each.m, each.n, each.k}, letters(transpose_a, transpose_b),
+                             ours ? "batched bf16" : "batched BLAS");
+  if (ours) {
+    if (beta != 0 && beta != 1) scale(c, beta);
+    return packed_batched_gemm(a, transpose_a, b, transpose_b, beta != 0, c);
+  }
+  if (!has_memory(c.device())) return;
+  const auto step = [](const Tensor& x) { return x.shape()[1] * x.row_stride(); };  // from matrix to matrix
+  real* const to = c.mutable_data();
+  parallel_for(N, N * work >= parallel_work, [&](int64_t i) {
+    const OneBlasThread one;
+    blas_product(CblasRowMajor, blas(transpose_a), blas(transpose_b), static_cast<int>(each.m),
+                 static_cast<int>(each.n), static_cast<int>(each.k), 1, a.data() + i * step(a),
+                 row_stride_of(a), b.data() + i * step(b), row_stride_of(b), beta, to + i * step(c),
+                 row_stride_of(c));
+  });
+}
+
+std::string blas_kernel() { return openblas_get_corename(); }
+
+}  // namespace rondo

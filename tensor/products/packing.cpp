@@ -1,0 +1,288 @@
+// Packing, with rounding to bfloat16, and the packs that storages keep.
+#include "tensor/products/packing.h"
+
+#include <bit>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "tensor/kernels/kernels.h"
+#include "tensor/products/bf16.h"
+#include "tensor/threads.h"
+
+namespace rondo {
+
+/// A packed matrix and what it was made from.
+struct Pack {
+  int64_t offset, rows, columns, row_stride;
+  Transpose transpose;
+  Multiplication multiplication;
+  uint64_t version;
+  Tensor panels;
+};
+
+namespace {
+
+/// More elements to pack justify waking a second thread.
+constexpr int64_t parallel_packing = 1 << 17;
+constexpr int64_t cache_line = 64 / sizeof(real);
+
+// The word of one term, or of two.
+struct Numbers {
+  static constexpr int64_t terms = 1;
+  static real word(real term, real) { return term; }
+};
+struct RoundedNumbers {
+  static constexpr int64_t terms = 1;
+  static real word(real term, real) { return std::bit_cast<float>(bf16_bits(term)); }
+};
+struct Pairs {
+  static constexpr int64_t terms = 2;
+  static real word(real term, real next) {
+    return std::bit_cast<float>(bf16_bits(term) | bf16_bits(next) >> 16);
+  }
+};
+
+template <class Body>
+void with_words(const Multiplication& it, const Body& body) {
+  if (it.kernels->word == Word::pair) return body(Pairs());
+  return it.rounded ? body(RoundedNumbers()) : body(Numbers());
+}
+
+// A last term without a second one has a zero beside it: -0 on the left and 0 on the right, because adding
+// their product, -0, changes no sum, not even a -0.
+constexpr real left_zero = real(-0.0), right_zero = 0;
+
+/// Instructions that make such words; null: there are none.
+template <class Words>
+const PairKernels* instructions_for() {
+  if constexpr (Words::terms == 2)
+    return pair_kernels();
+  else
+    return nullptr;
+}
+
+/// Terms that follow each other in memory; a last one without a second makes a word with `zero`.
+template <class Words>
+void make_words(const real* from, int64_t terms, real zero, real* to) {
+  const int64_t whole = terms / Words::terms;
+  if (const PairKernels* const by_instruction = instructions_for<Words>())
+    by_instruction->in_sequence(from, whole, to);
+  else
+    for (int64_t w = 0; w < whole; ++w)
+      to[w] = Words::word(from[w * Words::terms], from[(w + 1) * Words::terms - 1]);
+  if (whole * Words::terms < terms) to[whole] = Words::word(from[terms - 1], zero);
+}
+/// Terms `stride` apart, of `count` rows or columns that lie side by side; words go `to_stride` apart.
+template <class Words>
+void make_words(const real* begin, int64_t stride, int64_t terms, int64_t count, real zero, real* to,
+                int64_t to_stride) {
+  const int64_t whole = terms / Words::terms;
+  if (const PairKernels* const by_instruction = instructions_for<Words>())
+    by_instruction->side_by_side(begin, stride, whole, count, to, to_stride);
+  else
+    for (int64_t w = 0; w < whole; ++w) {
+      const real* const from = begin + w * Words::terms * stride;
+      for (int64_t row = packing_rows_ahead; row < packing_rows_ahead + Words::terms; ++row)
+        for (int64_t j = 0; j < count; j += cache_line) __builtin_prefetch(from + row * stride + j);
+      for (int64_t j = 0; j < count; ++j)
+        to[w * to_stride + j] = Words::word(from[j], from[(Words::terms - 1) * stride + j]);
+    }
+  if (whole * Words::terms == terms) return;
+  const real* const last = begin + (terms - 1) * stride;
+  for (int64_t j = 0; j < count; ++j) to[whole * to_stride + j] = Words::word(last[j], zero);
+}
+
+/// The same, but the words of each row follow each other, and rows go `to_stride` apart.
+template <class Words>
+void make_rows(const real* from, int64_t stride, int64_t terms, int64_t rows, real zero, real* to,
+               int64_t to_stride) {
+  constexpr int64_t line = cache_line * Words::terms;
+  real converted[cache_line * cache_line];
+  // Terms outside: each row of memory is then read in one piece.
+  for (int64_t k = 0; k < terms; k += line)
+    for (int64_t row = 0; row < rows; row += cache_line) {
+      const int64_t count = std::min(cache_line, rows - row), left = std::min(line, terms - k);
+      make_words<Words>(from + k * stride + row, stride, left, count, zero, converted, cache_line);
+      for (int64_t i = 0; i < count; ++i)
+        for (int64_t w = 0; w * Words::terms < left; ++w)
+          to[(row + i) * to_stride + k / Words::terms + w] = converted[w * cache_line + i];
+    }
+}
+
+/// Rows and columns of a square of words that is transposed in registers.
+constexpr int64_t square = 8;
+typedef real SquareRow __attribute__((vector_size(square * sizeof(real))));
+
+/// Of each square of 2 `half` rows and columns, exchanges the upper right quarter with the lower left one.
+template <int half, int... column>
+inline void exchange(SquareRow* rows, std::integer_sequence<int, column...>) {
+  for (int64_t i = 0; i < square; ++i) {
+    if (i & half) continue;
+    const SquareRow upper = rows[i], lower = rows[i + half];
+    rows[i] = __builtin_shufflevector(upper, lower, (column & half ? column - half + square : column)...);
+    rows[i + half] =
+        __builtin_shufflevector(upper, lower, (column & half ? column + square : column + half)...);
+  }
+}
+
+/// Transposes a square of words of op(b): the upper left corner of `rows` rows of `terms` terms, which may be
+/// smaller.
+template <class Words>
+inline void make_square(const real* from, int64_t stride, int64_t terms, int64_t rows, real* to,
+                        int64_t to_stride) {
+  constexpr int64_t line = square * Words::terms;
+  if (terms >= line && rows >= square) {
+    SquareRow words[square];
+    for (int64_t i = 0; i < square; ++i) {
+      real row[square];
+      make_words<Words>(from + i * stride, line, right_zero, row);
+      std::memcpy(&words[i], row, sizeof row);
+    }
+    constexpr auto columns = std::make_integer_sequence<int, square>();
+    exchange<4>(words, columns);
+    exchange<2>(words, columns);
+    exchange<1>(words, columns);
+    for (int64_t i = 0; i < square; ++i) std::memcpy(to + i * to_stride, &words[i], sizeof words[i]);
+    return;
+  }
+  const int64_t left = std::min(line, terms);
+  real row[square];
+  for (int64_t i = 0; i < std::min(square, rows); ++i) {
+    make_words<Words>(from + i * stride, left, right_zero, row);
+    for (int64_t w = 0; w * Words::terms < left; ++w) to[w * to_stride + i] = row[w];
+  }
+}
+
+/// Terms [k, k + terms) of columns [p * width, ...) of op(b); the last panel is padded with zeros, as are the
+/// words of each up to `padded_words`.
+template <class Words>
+void pack_panel(const Tensor& b, Transpose transpose, int64_t width, int64_t k, int64_t terms,
+                int64_t padded_words, int64_t p, real* to) {
+  const int64_t stride = b.row_stride(), begin = p * width, words = (terms + Words::terms - 1) / Words::terms;
+  const int64_t count = std::min(width, (transpose == Transpose::yes ? b.rows() : b.columns()) - begin);
+  std::fill(to + (count < width ? 0 : words * width), to + padded_words * width, right_zero);
+  if (transpose == Transpose::no)
+    return make_words<Words>(b.data() + k * stride + begin, stride, terms, count, right_zero, to, width);
+  const real* const from = b.data() + begin * stride + k;
+  for (int64_t word = 0; word < words; word += square)
+    for (int64_t j = 0; j < count; j += square)
+      make_square<Words>(from + j * stride + word * Words::terms, stride, terms - word * Words::terms,
+                         count - j, to + word * width + j, width);
+}
+
+/// A storage keeps packs of up to this many times its size, which is enough for a weight that is used forward
+/// and backward, whole and gate by gate. Beyond that the oldest pack is dropped.
+constexpr int64_t max_kept = 4;
+
+/// From row to row of `count` numbers in the copy of a left side, or from word to word of `count` rows: an
+/// odd number of cache lines, so that those of a tile are in different sets of the L1 cache.
+int64_t left_stride(int64_t count) {
+  const int64_t lines = (count + cache_line - 1) / cache_line;
+  return (lines % 2 == 0 ? lines + 1 : lines) * cache_line;
+}
+
+}  // namespace
+
+void pack(const Tensor& b, Transpose transpose, const Multiplication& it, real* to) {
+  if (!has_memory(b.device())) return;
+  const PanelLayout layout(b, transpose, *it.kernels);
+  with_words(it, [&](auto words) {
+    parallel_for(layout.blocks() * layout.panels(), layout.size() >= parallel_packing, [&](int64_t i) {
+      const int64_t block = i / layout.panels(), panel = i % layout.panels();
+      pack_panel<decltype(words)>(b, transpose, layout.width(), block * layout.block_terms(),
+                                  layout.terms(block), layout.words(block), panel,
+                                  to + layout.place(block, panel));
+    });
+  });
+}
+
+Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication) {
+  Tensor panels({PanelLayout(b, transpose, *multiplication.kernels).size()}, b.device());
+  pack(b, transpose, multiplication, panels.mutable_data());
+  return panels;
+}
+
+namespace {
+/// `size` numbers, made from b by make(to), that the storage of b keeps until b is written.
+template <class Make>
+Tensor kept(const Tensor& b, Transpose transpose, const Multiplication& multiplication, int64_t size,
+            const Make& make) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  auto& packs = b.storage().packs;
+  const auto it = std::find_if(packs.begin(), packs.end(), [&](const std::shared_ptr<Pack>& pack) {
+    return pack->offset == b.offset() && pack->rows == b.rows() && pack->columns == b.columns() &&
+           pack->row_stride == b.row_stride() && pack->transpose == transpose &&
+           pack->multiplication == multiplication;
+  });
+  const bool found = it != packs.end();
+  if (!found) {
+    Tensor made({size}, b.device());
+    for (const auto& pack : packs) size += pack->panels.size();
+    for (; size > max_kept * b.storage().size && !packs.empty(); packs.erase(packs.begin()))
+      size -= packs.front()->panels.size();
+    packs.push_back(std::make_shared<Pack>(Pack{b.offset(), b.rows(), b.columns(), b.row_stride(), transpose,
+                                                multiplication, 0, std::move(made)}));
+  }
+  Pack& pack = found ? **it : *packs.back();
+  if (!found || pack.version != b.version()) make(pack.panels.mutable_data());
+  pack.version = b.version();
+  return pack.panels;
+}
+
+/// Numbers of 16 bits from row to row: a row begins at a multiple of 16 bytes, for the tensor cores.
+int64_t bf16_row_stride(const Tensor& x) { return std::max<int64_t>(1, (x.columns() + 7) / 8) * 8; }
+int64_t numbers_of_bf16(const Tensor& x) {
+  constexpr int64_t in_one = sizeof(real) / sizeof(uint16_t);
+  return x.rows() * bf16_row_stride(x) / in_one;
+}
+void round_to_bf16(const Tensor& x, real* to) {
+  const int64_t stride = bf16_row_stride(x);
+  launch(x.device(), {x.rows(), stride},
+         RoundToBf16{x.read_operand(), reinterpret_cast<uint16_t*>(to), x.columns(), stride});
+}
+}  // namespace
+
+Tensor kept_panels(const Tensor& b, Transpose transpose, const Multiplication& multiplication) {
+  return kept(b, transpose, multiplication, PanelLayout(b, transpose, *multiplication.kernels).size(),
+              [&](real* to) { pack(b, transpose, multiplication, to); });
+}
+
+Bf16Rows bf16_rows(const Tensor& x) {
+  const Tensor rows({numbers_of_bf16(x)}, x.device());
+  round_to_bf16(x, rows.mutable_data());
+  return {rows, bf16_row_stride(x)};
+}
+Bf16Rows kept_bf16_rows(const Tensor& x) {
+  return {
+      kept(x, Transpose::no, multiplication(), numbers_of_bf16(x), [&](real* to) { round_to_bf16(x, to); }),
+      bf16_row_stride(x)};
+}
+
+int64_t room_for_left(int64_t rows, const PanelLayout& layout) {
+  return std::max(rows * left_stride(layout.block_words()), layout.block_words() * left_stride(rows));
+}
+
+LeftRows packed_left(const LeftRows& from, int64_t rows, int64_t terms, const Multiplication& multiplication,
+                     real* room) {
+  const TileKernels& kernels = *multiplication.kernels;
+  const bool transposed = from.transposed && kernels.left_side == LeftSide::any;
+  const int64_t stride = left_stride(transposed ? rows : kernels.words(terms));
+  with_words(multiplication, [&](auto words) {
+    using Words = decltype(words);
+    if (transposed)
+      return make_words<Words>(from.a.data, from.a.row_stride, terms, rows, left_zero, room, stride);
+    if (from.transposed)
+      make_rows<Words>(from.a.data, from.a.row_stride, terms, rows, left_zero, room, stride);
+    else
+      for (int64_t i = 0; i < rows; ++i)
+        make_words<Words>(from.a.data + i * from.a.row_stride, terms, left_zero, room + i * stride);
+    const int64_t words_made = (terms + Words::terms - 1) / Words::terms, padded = kernels.words(terms);
+    for (int64_t i = 0; words_made < padded && i < rows; ++i)
+      std::fill(room + i * stride + words_made, room + i * stride + padded, left_zero);
+  });
+  return {{room, stride}, transposed};
+}
+
+}  // namespace rondo

@@ -1,0 +1,72 @@
+// How the operands of a packed product (tensor/products/packed_gemm.h) lie in memory.
+//
+// op(b) [inner, columns] is cut into blocks of inner terms, and each block into panels of two registers'
+// width, stored [words][width] one after the other, in the order in which the kernel reads them. A word is
+// one term or a pair of terms in bfloat16 (tensor/products/tile_kernels.h). The left side is copied only if
+// it must be converted, or if it is faster to read then.
+#pragma once
+
+#include <algorithm>
+
+#include "tensor/products/gemm.h"
+#include "tensor/products/precision.h"
+
+namespace rondo {
+
+/// The layout of a packed op(b) [inner, columns].
+struct PanelLayout {
+  int64_t inner, columns;
+  const TileKernels* kernels;
+
+  PanelLayout(const Tensor& b, Transpose transpose, const TileKernels& of)
+      : inner(transpose == Transpose::yes ? b.columns() : b.rows()),
+        columns(transpose == Transpose::yes ? b.rows() : b.columns()),
+        kernels(&of) {}
+
+  int64_t width() const { return kernels->width; }
+  /// As few blocks as possible, of equal length but for the last.
+  int64_t blocks() const { return (kernels->words(inner) + kernels->block_words - 1) / kernels->block_words; }
+  int64_t block_words() const {
+    const int64_t steps = kernels->words(inner) / kernels->step, count = std::max<int64_t>(blocks(), 1);
+    return (steps + count - 1) / count * kernels->step;
+  }
+  int64_t block_terms() const { return block_words() * kernels->terms_of_word(); }
+  int64_t panels() const { return (columns + width() - 1) / width(); }
+  int64_t size() const { return panels() * kernels->words(inner) * width(); }
+  int64_t terms(int64_t block) const { return std::min(block_terms(), inner - block * block_terms()); }
+  int64_t words(int64_t block) const { return kernels->words(terms(block)); }
+  int64_t place(int64_t block, int64_t panel) const {
+    return (block * block_words() * panels() + panel * words(block)) * width();
+  }
+};
+
+/// Packs op(b) to layout.size() numbers.
+void pack(const Tensor& b, Transpose transpose, const Multiplication& multiplication, real* to);
+/// The packed op(b), made anew.
+Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication);
+/// The packed op(b) that the storage of b keeps, made if there is none or if b was written since.
+Tensor kept_panels(const Tensor& b, Transpose transpose, const Multiplication& multiplication);
+
+/// A matrix rounded to bfloat16, as a GPU multiplies it: rows of 16-bit numbers, then zeros up to the next
+/// row.
+struct Bf16Rows {
+  Tensor memory;
+  int64_t row_stride;
+};
+/// x on its GPU, rounded by one pass over it: made anew, or kept by the storage of x until x is written.
+Bf16Rows bf16_rows(const Tensor& x);
+Bf16Rows kept_bf16_rows(const Tensor& x);
+
+/// Rows of the left side, or of a block of its terms.
+struct LeftRows {
+  Operand a;
+  bool transposed;  // term k of row i is a.data[k * a.row_stride + i]
+};
+/// Numbers that packed_left() needs for so many rows of a block of the layout.
+int64_t room_for_left(int64_t rows, const PanelLayout& layout);
+/// The words of `rows` rows of a block, `terms` terms each, written to `room` with a stride that does not
+/// clash: transposed if `from` is and the kernels can read it.
+LeftRows packed_left(const LeftRows& from, int64_t rows, int64_t terms, const Multiplication& multiplication,
+                     real* room);
+
+}  // namespace rondo

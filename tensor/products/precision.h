@@ -1,0 +1,64 @@
+// How floats are multiplied in matrix products: as they are, or rounded. The one place that decides, for all
+// devices, and on the CPU by which instructions. Next: tensor/products/packed_gemm.h,
+// tensor/products/tile_kernels.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cuda/precision.h"
+#include "tensor/products/tile_kernels.h"
+
+namespace rondo {
+
+using cuda::Precision;  // fp32, tf32 or bf16
+/// Sets the precision of all later products, on all devices; it is fp32 before the first call. Do not call it
+/// while other threads compute products. A CPU computes tf32 in fp32, and the library in double always in
+/// double.
+void set_precision(Precision precision);
+Precision precision();
+
+/// While it exists, products are in this precision.
+class WithPrecision {
+ public:
+  explicit WithPrecision(Precision wanted) : before_(precision()) { set_precision(wanted); }
+  ~WithPrecision() { set_precision(before_); }
+  WithPrecision(const WithPrecision&) = delete;
+  WithPrecision& operator=(const WithPrecision&) = delete;
+
+ private:
+  const Precision before_;
+};
+
+/// How the packed product of the CPU computes.
+struct Multiplication {
+  const TileKernels* kernels;
+  bool rounded;  // to bfloat16; always, if kernels->word is a pair
+  bool operator==(const Multiplication&) const = default;
+};
+/// In the precision that is set.
+Multiplication multiplication();
+/// The fastest of floats as they are, by the CPU's flags.
+Multiplication multiplication_of_fp32();
+/// All that this CPU can do for bf16. On x86-64 with FMA all but AMX give the same bits: numbers of a
+/// magnitude below 2^-126 count as 0, in operands and in sums, as in the instructions. AMX, which adds in
+/// another order, and other CPUs give the same to float rounding. The first call asks the system for AMX, for
+/// all threads of the process, even those that run already.
+std::vector<Multiplication> multiplications_of_bf16();
+/// Until the next set_precision(): for tests.
+void multiply_by(const Multiplication& wanted);
+
+/// What set_precision(Precision::bf16) chooses: the fastest instruction of bf16 if the CPU has one that pays,
+/// else floats that are rounded.
+Multiplication fastest_multiplication_of_bf16();
+/// How many times as fast as in fp32 its kernels are on this CPU, without the packing: measured once, in a
+/// millisecond. 1 where no instruction pays.
+double speedup_of_bf16();
+
+/// How pairs are made by an instruction; null if this CPU has none.
+const PairKernels* pair_kernels();
+
+/// As "AVX-512 BF16", or "AVX2, rounded to bf16".
+std::string name_of(const Multiplication& it);
+
+}  // namespace rondo
