@@ -1,11 +1,261 @@
-// `lm train` and `lm finetune`: their options. The training: lm/commands/training.h.
+// `lm train` and `lm finetune`: their options, the settings of the run, and what is prepared before the first
+// step. The training: lm/commands/training.cpp.
+#include <algorithm>
 #include <limits>
 
+#include "cuda/all_reduce.h"
 #include "lm/commands/options.h"
 #include "lm/commands/training.h"
 #include "lm/program/cli.h"
+#include "lm/program/files.h"
+#include "lm/program/recipe.h"
+#include "lm/program/run.h"
+#include "lm/tasks/skip_thought.h"
+#include "lm/training/checkpoint.h"
+#include "lm/training/memory.h"
+#include "tensor/available_memory.h"
 
 namespace rondo {
+
+// --- Settings that begin with a run ---
+
+namespace {
+
+/// InputError for a setting that a training from given weights cannot change: what the run is, and the model
+/// but for its dropout. `where` names the training.
+void check_keeps_model(const Setting& setting, const Keys& keys, const std::string& where) {
+  const auto found =
+      std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == setting.key; });
+  const bool is_of_model = setting.key.starts_with("model.") && !found->training_only;
+  check_input(!is_of_model && !setting.key.starts_with("recipe."),
+              "{}: cannot change {}; the model is that of its run, but for its dropout", setting.where,
+              where);
+}
+
+/// InputError unless the run can be finetuned; it says how to finish a training.
+void check_finished(const RunFolder& run, const RunConfig& config) {
+  const Recipe& recipe = config.recipe;
+  const bool is_imported = !config.made_by.imported_from.empty() && config.made_by.finetuned_from.empty();
+  const std::string folder = run.path.string();
+  check_input(recipe.language_modelling(), "{}: a run of the task {}, and finetuning is for language models",
+              folder, recipe.task_name);
+  check_input(file_is_there(run.model()), "{}: holds no model to finetune yet; train it first: {}", folder,
+              resume_command(run.path));
+  check_input(is_imported || (file_is_there(run.state()) && is_finished(recipe.trainer, run.state())),
+              "{}: its training is not finished; finish it first: {}", folder, resume_command(run.path));
+}
+
+/// What a finetuning changes in the recipe of its base: averaged SGD at a constant rate.
+void apply_finetuning(Recipe& recipe, const std::string& base) {
+  TrainerOptions& trainer = recipe.trainer;
+  const OptimizerOptions before = trainer.optimizer;
+  const std::optional<double> rate = recipe.finetune.learning_rate;
+  check_input(rate || before.kind == OptimizerKind::sgd,
+              "{}: the run was trained with {}, whose rate does not suit the SGD of finetuning: give one, as "
+              "in --set finetune.learning_rate=1",
+              base, name_of(before.kind));
+  trainer.epochs = recipe.finetune.epochs;
+  trainer.optimizer = {.kind = OptimizerKind::sgd,
+                       .learning_rate = rate ? rate : before.learning_rate,
+                       .weight_decay = before.weight_decay};
+  trainer.schedule = {};
+  trainer.averaging = Averaging::always;
+  trainer.early_stopping = 0;
+  trainer.non_monotonic_stopping = true;
+  recipe.published.trained = recipe.published.finetuned;
+}
+
+/// InputError unless a finetuning of a trained model may change this key.
+void check_may_change_in_finetuning(const Setting& setting, const Keys& keys) {
+  const std::string& key = setting.key;
+  check_keeps_model(setting, keys, "in a finetuning");
+  check_input(!key.starts_with("data."),
+              "{}: cannot change in a finetuning; the model knows the symbols of its run", setting.where);
+  for (const std::string name : {"learning_rate", "epochs"})
+    check_input(key != "train." + name, "{}: cannot change in a finetuning; set finetune.{}", setting.where,
+                name);
+  check_input(!is_decided_by_finetuning(key),
+              "{}: cannot change in a finetuning, which is averaged SGD at a constant rate until validation "
+              "no longer falls",
+              setting.where);
+}
+
+/// Returns the config of a run that finetunes `base`, as in Merity et al. 2018, section 4: SGD at a constant
+/// rate, averaging the weights after each step (without the initial weights), until the non-monotonic
+/// criterion (optim/non_monotonic.h) stops it. Its published figures are those of the finetuned model.
+/// InputError for a setting that a trained model cannot change or that finetuning determines.
+RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& settings) {
+  const RunFolder run = open_run_folder(base);
+  RunConfig config = read_config(run);
+  check_finished(run, config);
+  config.recipe.trainer.steps = 0;  // of the base's training
+  const std::vector<Key> keys = keys_of(config.recipe);
+  for (const Setting& setting : settings) {
+    apply_setting(setting, keys);  // first, as it knows what is no key at all
+    check_may_change_in_finetuning(setting, keys);
+  }
+  if (!changed_keys(config.recipe, false).empty()) config.recipe.published = {};  // of another base
+  apply_finetuning(config.recipe, base);
+  validate(config.recipe, base);
+  config.made_by.finetuned_from = absolute_path(run.path).string();
+  return config;
+}
+
+/// InputError unless a training that begins with a run's weights and vocabulary may change this key.
+void check_may_change_beside_vocabulary(const Setting& setting, Recipe& recipe) {
+  const std::string& key = setting.key;
+  Tokenization tokenization;
+  VocabularyLimits limits;
+  const Keys of_symbols = section("data", joined({keys_of(tokenization), keys_of(limits)}));
+  check_input(
+      std::none_of(of_symbols.begin(), of_symbols.end(), [&](const Key& it) { return it.name == key; }) &&
+          !key.starts_with("data.vocabulary"),
+      "{}: cannot change with --init-from; the vocabulary is that of its run", setting.where);
+  check_keeps_model(setting, keys_of(recipe), "with --init-from");
+}
+
+/// Returns the settings of a run with the weights and vocabulary of `base`, changed by `settings`, to train
+/// on another text. (On the same text: finetuning_of().) InputError if the base has no model, is of a task
+/// whose vocabulary cannot be kept, or if a setting would change the model or what its symbols are.
+RunConfig initialization_from(const std::string& base, const std::vector<Setting>& settings) {
+  const RunFolder run = open_run_folder(base);
+  RunConfig config = read_config(run);
+  Recipe& recipe = config.recipe;
+  const std::string why = recipe.task->belongs_to_data();
+  check_input(why.empty(), "--init-from {}: a run of the task {}, which cannot begin on other data: {}",
+              run.path.string(), recipe.task_name, why);
+  check_input(file_is_there(run.model()), "--init-from {}: holds no model yet; train it first: {}",
+              run.path.string(), resume_command(run.path));
+  if (recipe.language_modelling()) recipe.language_model().data.files.clear();  // patterns of the base's text
+  for (const Setting& setting : settings) {
+    apply_setting(setting, keys_of(recipe));  // first, as it knows what is no key at all
+    check_may_change_beside_vocabulary(setting, recipe);
+  }
+  let_given_epochs_end(recipe, settings);
+  recipe.published = {};  // figures of the paper's training
+  validate(recipe, base);
+  Provenance made_by;
+  made_by.initialized_from = absolute_path(run.path).string();
+  made_by.unknown_is_trained = config.made_by.unknown_is_trained;
+  config.made_by = made_by;
+  return config;
+}
+
+}  // namespace
+
+// --- Before the training ---
+
+Setup::Setup(const TrainOptions& options, bool locks) : resumes(options.resume) {
+  if (options.resume) {
+    run = open_run_folder(options.out);
+    if (locks) lock.emplace(run.path);
+    config = read_config(run);
+    check_input(config.made_by.imported_from.empty() || has_base(),
+                "{}: imported, so there is no training to resume; to train it further: {}", run.path.string(),
+                command_with({"finetune", run.path.string(), "--data", "DIR"}));
+    for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
+    let_given_epochs_end(config.recipe, options.settings);
+    if (options.data.empty()) check_text_is_there(config.made_by);
+    return;
+  }
+  if (!options.base.empty())
+    config = finetuning_of(options.base, options.settings);
+  else if (!options.init_from.empty())
+    config = initialization_from(options.init_from, options.settings);
+  else
+    config.recipe = resolve_recipe(options.recipe, options.settings);
+  check_new_run_folder(options.out);
+}
+
+Compute compute_of(const TrainOptions& options, const Setup& setup) {
+  if (!setup.resumes)
+    return choose_device({options.device.value_or(Device::cpu), options.precision, options.threads});
+  const Provenance& before = setup.config.made_by;
+  const Device device = options.device.value_or(before.device);
+  std::optional<Precision> precision = options.precision;
+  const bool cpu_cannot = device == Device::cpu && before.precision == Precision::tf32;
+  if (!precision && !cpu_cannot) precision = before.precision;
+  return choose_device({device, precision, options.threads.value_or(static_cast<int>(before.threads))});
+}
+
+PreparedTraining::PreparedTraining(const TrainOptions& options, bool leads)
+    : setup(options, leads), compute(compute_of(options, setup)) {
+  const Recipe& recipe = setup.config.recipe;
+  read_data(options, setup);
+  Task& task = setup.task();
+  check_known_files(setup, *task.make_layout(task.sizes()));
+  const auto seed = static_cast<std::uint64_t>(recipe.trainer.seed);
+  const std::optional<std::int64_t> available = available_memory(compute.device);
+  measure_training_memory(
+      compute.device, recipe.trainer, [&](Device meta) { return task.make_model(task.sizes(), seed, meta); },
+      [&](Module& model) { return task.make_objective(model, seed); },
+      available.value_or(std::numeric_limits<std::int64_t>::max()));
+  std::unique_ptr<Module> model = task.make_model(task.sizes(), seed, compute.device);
+  std::unique_ptr<Objective> objective = task.make_objective(*model, seed);
+  auto trainer = std::make_unique<Trainer>(*objective, recipe.trainer);
+  training.emplace(TaskTraining{task, std::move(model), std::move(objective), std::move(trainer)});
+  if (const auto* skip_thought = dynamic_cast<const SkipThoughtTask*>(&task))
+    if (const auto& of_task = skip_thought->settings.train; of_task.sentences_every > 0)
+      training->sentence_sets = read_sentence_sets(of_task.sentence_sets);
+  log_position = load_begin(*training, setup);
+  const Trainer& begun = *training->trainer;
+  check_input(recipe.trainer.steps > 0 || begun.epoch() <= recipe.trainer.epochs + 1,
+              "--epochs {}: this run has trained {} epochs already; give that many or more",
+              recipe.trainer.epochs, begun.epoch() - 1);
+  check_input(recipe.trainer.steps == 0 || begun.step_count() <= recipe.trainer.steps,
+              "--steps {}: this run has trained {} steps already; give that many or more",
+              recipe.trainer.steps, begun.step_count());
+}
+
+namespace {
+
+/// Returns a digest of all that ranks must have in common.
+std::string shared_digest(const PreparedTraining& it) {
+  Recipe recipe = it.setup.config.recipe;
+  std::string all = write_toml(keys_of(recipe)) + digest_of(it.setup.task().vocabularies());
+  for (const std::string& digest : digests_of(sha256_lines(it.setup.task().files()))) all += digest;
+  const std::vector<real> weights = it.training->model->values().to_vector();
+  all += sha256_hex({reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(real)});
+  all += fmt::format(" {} {} {}", it.training->trainer->step_count(), name_of(it.compute.device),
+                     name_of(it.compute.precision));
+  return sha256_hex(all);
+}
+
+/// On all ranks, or on none.
+std::unique_ptr<PreparedTraining> prepare(const TrainOptions& options, Ranks* ranks) {
+  std::unique_ptr<PreparedTraining> it;
+  if (!ranks) return std::make_unique<PreparedTraining>(options, true);
+  std::string digest;
+  prepare_together(*ranks, [&] {
+    it = std::make_unique<PreparedTraining>(options, ranks->leads());
+    const std::string why_not = it->compute.device == Device::cuda ? cuda::why_no_all_reduce() : "";
+    check_input(why_not.empty(), "several ranks on GPUs: {}; or use --device cpu", why_not);
+    digest = shared_digest(*it);
+  });
+  check_same_digest(*ranks, digest);
+  it->compute.ranks = ranks->count();
+  prepare_together(*ranks, [&] { it->training->trainer->join(*ranks); });
+  return it;
+}
+
+}  // namespace
+
+int train(const TrainOptions& options) {
+  const std::unique_ptr<Ranks> ranks = meet_ranks();
+  const std::unique_ptr<PreparedTraining> prepared = prepare(options, ranks.get());
+  if (!ranks) return lead(options, nullptr, *prepared);
+  try {
+    if (prepared->compute.device == Device::cuda) ranks->use_gpus();
+    return ranks->leads() ? lead(options, ranks.get(), *prepared) : follow(*prepared);
+  } catch (...) {  // others may wait for this rank's part of a sum: all end at once
+    const Failure failure = current_failure();
+    std::fflush(stdout);
+    fmt::print(stderr, "{}\n", failure.line);
+    abort_ranks(failure.exit_status);
+  }
+}
+
+// --- Options ---
 
 namespace {
 

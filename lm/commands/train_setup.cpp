@@ -16,52 +16,6 @@
 
 namespace rondo {
 
-// --- Initialization ---
-
-namespace {
-
-/// InputError unless a training that begins with a run's weights and vocabulary may change this key.
-void check_may_change(const Setting& setting, Recipe& recipe) {
-  const std::string& key = setting.key;
-  Tokenization tokenization;
-  VocabularyLimits limits;
-  const Keys of_symbols = section("data", joined({keys_of(tokenization), keys_of(limits)}));
-  check_input(
-      std::none_of(of_symbols.begin(), of_symbols.end(), [&](const Key& it) { return it.name == key; }) &&
-          !key.starts_with("data.vocabulary"),
-      "{}: cannot change with --init-from; the vocabulary is that of its run", setting.where);
-  check_keeps_model(setting, keys_of(recipe), "with --init-from");
-}
-
-/// Returns the settings of a run with the weights and vocabulary of `base`, changed by `settings`, to train
-/// on another text. (On the same text: lm/program/run.h.) InputError if the base has no model, is of a task
-/// whose vocabulary cannot be kept, or if a setting would change the model or what its symbols are.
-RunConfig initialization_from(const std::string& base, const std::vector<Setting>& settings) {
-  const RunFolder run = open_run_folder(base);
-  RunConfig config = read_config(run);
-  Recipe& recipe = config.recipe;
-  const std::string why = recipe.task->belongs_to_data();
-  check_input(why.empty(), "--init-from {}: a run of the task {}, which cannot begin on other data: {}",
-              run.path.string(), recipe.task_name, why);
-  check_input(file_is_there(run.model()), "--init-from {}: holds no model yet; train it first: {}",
-              run.path.string(), resume_command(run.path));
-  if (recipe.language_modelling()) recipe.language_model().data.files.clear();  // patterns of the base's text
-  for (const Setting& setting : settings) {
-    apply_setting(setting, keys_of(recipe));  // first, as it knows what is no key at all
-    check_may_change(setting, recipe);
-  }
-  let_given_epochs_end(recipe, settings);
-  recipe.published = {};  // figures of the paper's training
-  validate(recipe, base);
-  Provenance made_by;
-  made_by.initialized_from = absolute_path(run.path).string();
-  made_by.unknown_is_trained = config.made_by.unknown_is_trained;
-  config.made_by = made_by;
-  return config;
-}
-
-}  // namespace
-
 // --- Its setup ---
 
 namespace {
@@ -89,39 +43,6 @@ std::string place_text(const Trainer& trainer) {
 }
 
 }  // namespace
-
-Setup::Setup(const TrainOptions& options, bool locks) : resumes(options.resume) {
-  if (options.resume) {
-    run = open_run_folder(options.out);
-    if (locks) lock.emplace(run.path);
-    config = read_config(run);
-    check_input(config.made_by.imported_from.empty() || has_base(),
-                "{}: imported, so there is no training to resume; to train it further: {}", run.path.string(),
-                command_with({"finetune", run.path.string(), "--data", "DIR"}));
-    for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
-    let_given_epochs_end(config.recipe, options.settings);
-    if (options.data.empty()) check_text_is_there(config.made_by);
-    return;
-  }
-  if (!options.base.empty())
-    config = finetuning_of(options.base, options.settings);
-  else if (!options.init_from.empty())
-    config = initialization_from(options.init_from, options.settings);
-  else
-    config.recipe = resolve_recipe(options.recipe, options.settings);
-  check_new_run_folder(options.out);
-}
-
-Compute compute_of(const TrainOptions& options, const Setup& setup) {
-  if (!setup.resumes)
-    return choose_device({options.device.value_or(Device::cpu), options.precision, options.threads});
-  const Provenance& before = setup.config.made_by;
-  const Device device = options.device.value_or(before.device);
-  std::optional<Precision> precision = options.precision;
-  const bool cpu_cannot = device == Device::cpu && before.precision == Precision::tf32;
-  if (!precision && !cpu_cannot) precision = before.precision;
-  return choose_device({device, precision, options.threads.value_or(static_cast<int>(before.threads))});
-}
 
 bool Setup::place_data(const std::string& given, bool here_by_default) {
   const bool is_given = !knows_text() || !given.empty();

@@ -1,22 +1,19 @@
-// A training. The loop is run_training(); before it prepare(), after it measure_best(). Terminal, log and
-// page: lm/program/terminal.h, lm/program/log.h, lm/report/page.h.
+// A training. The loop is run_training(); after it comes measure_best(). What precedes it: train.cpp.
+// Terminal, log and page: lm/program/terminal.h, lm/program/log.h, lm/report/page.h.
 #include "lm/commands/training.h"
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>
 #include <span>
 
-#include "cuda/all_reduce.h"
 #include "data/files/input_file.h"
 #include "data/ngram/kneser_ney.h"
 #include "data/ngram/ngram.h"
 #include "data/text/text.h"
 #include "lm/decoding/sampling.h"
 #include "lm/program/cli.h"
-#include "lm/program/compute.h"
 #include "lm/program/log.h"
 #include "lm/program/recipe.h"
 #include "lm/program/settings.h"
@@ -26,8 +23,6 @@
 #include "lm/report/sentences.h"
 #include "lm/tasks/skip_thought.h"
 #include "lm/training/checkpoint.h"
-#include "lm/training/memory.h"
-#include "tensor/available_memory.h"
 
 namespace rondo {
 
@@ -239,90 +234,6 @@ bool run_training(const TaskTraining& training, Reports& reports, const Setup& s
   }
 }
 
-/// All that a training needs before it writes a file.
-struct PreparedTraining {
-  Setup setup;
-  Provenance before = setup.config.made_by;
-  Compute compute;
-  std::optional<TaskTraining> training;
-  int64_t log_position = 0;
-
-  PreparedTraining(const TrainOptions& options, bool leads)
-      : setup(options, leads), compute(compute_of(options, setup)) {
-    const Recipe& recipe = setup.config.recipe;
-    read_data(options, setup);
-    Task& task = setup.task();
-    check_known_files(setup, *task.make_layout(task.sizes()));
-    const auto seed = static_cast<std::uint64_t>(recipe.trainer.seed);
-    const std::optional<std::int64_t> available = available_memory(compute.device);
-    measure_training_memory(
-        compute.device, recipe.trainer,
-        [&](Device meta) { return task.make_model(task.sizes(), seed, meta); },
-        [&](Module& model) { return task.make_objective(model, seed); },
-        available.value_or(std::numeric_limits<std::int64_t>::max()));
-    std::unique_ptr<Module> model = task.make_model(task.sizes(), seed, compute.device);
-    std::unique_ptr<Objective> objective = task.make_objective(*model, seed);
-    auto trainer = std::make_unique<Trainer>(*objective, recipe.trainer);
-    training.emplace(TaskTraining{task, std::move(model), std::move(objective), std::move(trainer)});
-    if (const auto* skip_thought = dynamic_cast<const SkipThoughtTask*>(&task))
-      if (const auto& of_task = skip_thought->settings.train; of_task.sentences_every > 0)
-        training->sentence_sets = read_sentence_sets(of_task.sentence_sets);
-    log_position = load_begin(*training, setup);
-    const Trainer& begun = *training->trainer;
-    check_input(recipe.trainer.steps > 0 || begun.epoch() <= recipe.trainer.epochs + 1,
-                "--epochs {}: this run has trained {} epochs already; give that many or more",
-                recipe.trainer.epochs, begun.epoch() - 1);
-    check_input(recipe.trainer.steps == 0 || begun.step_count() <= recipe.trainer.steps,
-                "--steps {}: this run has trained {} steps already; give that many or more",
-                recipe.trainer.steps, begun.step_count());
-  }
-};
-
-/// Returns a digest of all that ranks must have in common.
-std::string shared_digest(const PreparedTraining& it) {
-  Recipe recipe = it.setup.config.recipe;
-  std::string all = write_toml(keys_of(recipe)) + digest_of(it.setup.task().vocabularies());
-  for (const std::string& digest : digests_of(sha256_lines(it.setup.task().files()))) all += digest;
-  const std::vector<real> weights = it.training->model->values().to_vector();
-  all += sha256_hex({reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(real)});
-  all += fmt::format(" {} {} {}", it.training->trainer->step_count(), name_of(it.compute.device),
-                     name_of(it.compute.precision));
-  return sha256_hex(all);
-}
-
-/// On all ranks, or on none.
-std::unique_ptr<PreparedTraining> prepare(const TrainOptions& options, Ranks* ranks) {
-  std::unique_ptr<PreparedTraining> it;
-  if (!ranks) return std::make_unique<PreparedTraining>(options, true);
-  std::string digest;
-  prepare_together(*ranks, [&] {
-    it = std::make_unique<PreparedTraining>(options, ranks->leads());
-    const std::string why_not = it->compute.device == Device::cuda ? cuda::why_no_all_reduce() : "";
-    check_input(why_not.empty(), "several ranks on GPUs: {}; or use --device cpu", why_not);
-    digest = shared_digest(*it);
-  });
-  check_same_digest(*ranks, digest);
-  it->compute.ranks = ranks->count();
-  prepare_together(*ranks, [&] { it->training->trainer->join(*ranks); });
-  return it;
-}
-
-/// What ranks other than 0 do; they print nothing and write no file.
-int follow(PreparedTraining& prepared) {
-  const StopSignals ignored;  // rank 0 stops the training
-  prepared.training->trainer->follow();
-  return 0;
-}
-
-/// What a command that resumes a training needs besides, as it is no setting of the run.
-std::vector<std::string> words_to_resume(const TrainOptions& options) {
-  std::vector<std::string> words;
-  if (options.max_minutes)
-    words.insert(words.end(), {"--max-minutes", fmt::format("{}", *options.max_minutes)});
-  if (options.quiet) words.emplace_back("--quiet");
-  return words;
-}
-
 /// The error text of a divergence, with advice for the user.
 Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
   return Error(fmt::format("{}. Training stops{}; {}", error.what(),
@@ -349,28 +260,58 @@ void conclude(const TaskTraining& training, const Scores& valid, const Recipe& r
                             command_with({command, run.path.string()}), input.empty() ? "" : " " + input));
 }
 
-/// The training, with all that is printed and written of it.
-int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prepared) {
-  auto& [setup, before, compute, prepared_training, log_position] = prepared;
-  TaskTraining& training = *prepared_training;
-  const Recipe& recipe = setup.config.recipe;
-  const Device device = compute.device;
-  Trainer& trainer = *training.trainer;
-  write_setup(options, setup, compute);
-  const RunFolder& run = setup.run;
-  const std::string to_resume = (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") +
-                                resume_command(run.path, words_to_resume(options));
-  const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
-  if (begins_trained) save_model(run.model(), *training.model);
-  Terminal terminal(recipe, options.quiet);
-  TrainingLog log(recipe, run, log_position, trainer.step_count(), device);
+/// Returns the command that resumes a training, with what it needs besides the settings of the run.
+std::string command_to_resume(const TrainOptions& options, const Ranks* ranks, const RunFolder& run) {
+  std::vector<std::string> words;
+  if (options.max_minutes)
+    words.insert(words.end(), {"--max-minutes", fmt::format("{}", *options.max_minutes)});
+  if (options.quiet) words.emplace_back("--quiet");
+  return (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") + resume_command(run.path, words);
+}
+
+/// Logs and says where a signal has stopped a training.
+void report_stop(const TaskTraining& training, Reports& reports, const RunFolder& run,
+                 const TrainOptions& options, const std::string& to_resume) {
+  const Trainer& trainer = *training.trainer;
+  const bool unevaluated = save_unevaluated(training, run);
+  reports.log.stopped(trainer, unevaluated);
+  reports.log.sync();
+  if (unevaluated)
+    reports.terminal.line(fmt::format("{} has the weights of step {}, which are not evaluated",
+                                      run.model().string(), trainer.step_count()));
+  const std::string where =
+      trainer.done() ? "before all was evaluated" : fmt::format("at step {}", trainer.step_count());
+  const std::string stop = fmt::format("stopped {}; to resume: {}", where, to_resume);
+  options.quiet ? fmt::print(stderr, "lm: {}\n", stop) : reports.terminal.line(stop);
+}
+
+/// Saves the first state before anything is logged, so that a killed run can be resumed.
+void save_begin(const PreparedTraining& prepared, TrainingLog& log, Terminal& terminal) {
+  const RunFolder& run = prepared.setup.run;
   const int64_t log_begin = log.sync();
-  trainer.save(run.state(), log_begin);  // before anything is logged: a killed run can be resumed
-  if (log_begin < log_position)
+  prepared.training->trainer->save(run.state(), log_begin);
+  if (log_begin < prepared.log_position)
     terminal.line(
         fmt::format("{}: lacks lines that were there when the state was saved; it continues without them",
                     run.log().string()));
-  say_beginning(setup, before, compute, training, terminal);
+}
+
+}  // namespace
+
+int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prepared) {
+  Setup& setup = prepared.setup;
+  TaskTraining& training = *prepared.training;
+  Trainer& trainer = *training.trainer;
+  const Recipe& recipe = setup.config.recipe;
+  write_setup(options, setup, prepared.compute);
+  const RunFolder& run = setup.run;
+  const std::string to_resume = command_to_resume(options, ranks, run);
+  const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
+  if (begins_trained) save_model(run.model(), *training.model);
+  Terminal terminal(recipe, options.quiet);
+  TrainingLog log(recipe, run, prepared.log_position, trainer.step_count(), prepared.compute.device);
+  save_begin(prepared, log, terminal);
+  say_beginning(setup, prepared.before, prepared.compute, training, terminal);
   TrainingPage page(run);
   page.update();
   bool is_at_end = true;        // not only that of its time
@@ -383,20 +324,11 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prep
       is_at_end = run_training(training, reports, setup, options.max_minutes);
       if (const std::string why = trainer.ended_by(); !why.empty())
         terminal.line(fmt::format("{}: the training ends", why));
-      if (file_is_there(run.model())) valid = measure_best(training, reports, setup, compute);
+      if (file_is_there(run.model())) valid = measure_best(training, reports, setup, prepared.compute);
       signals.throw_if_received();
       if (!is_at_end) log.stopped(trainer, false);
     } catch (const Stopped& stopped) {
-      const std::string where =
-          trainer.done() ? "before all was evaluated" : fmt::format("at step {}", trainer.step_count());
-      const bool unevaluated = save_unevaluated(training, run);
-      log.stopped(trainer, unevaluated);
-      log.sync();
-      if (unevaluated)
-        terminal.line(fmt::format("{} has the weights of step {}, which are not evaluated",
-                                  run.model().string(), trainer.step_count()));
-      const std::string stop = fmt::format("stopped {}; to resume: {}", where, to_resume);
-      options.quiet ? fmt::print(stderr, "lm: {}\n", stop) : terminal.line(stop);
+      report_stop(training, reports, run, options, to_resume);
       return stopped.exit_status;
     }
   } catch (const Diverged& error) {
@@ -404,7 +336,7 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prep
   } catch (const InputError&) {
     throw;  // not a GPU error
   } catch (const Error& error) {
-    if (device == Device::cpu) throw;
+    if (prepared.compute.device == Device::cpu) throw;
     throw Error(fmt::format("{}. To resume from the last saved state: {}, here or with --device cpu",
                             error.what(), to_resume));
   }
@@ -420,21 +352,10 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prep
   return 0;
 }
 
-}  // namespace
-
-int train(const TrainOptions& options) {
-  const std::unique_ptr<Ranks> ranks = meet_ranks();
-  const std::unique_ptr<PreparedTraining> prepared = prepare(options, ranks.get());
-  if (!ranks) return lead(options, nullptr, *prepared);
-  try {
-    if (prepared->compute.device == Device::cuda) ranks->use_gpus();
-    return ranks->leads() ? lead(options, ranks.get(), *prepared) : follow(*prepared);
-  } catch (...) {  // others may wait for this rank's part of a sum: all end at once
-    const Failure failure = current_failure();
-    std::fflush(stdout);
-    fmt::print(stderr, "{}\n", failure.line);
-    abort_ranks(failure.exit_status);
-  }
+int follow(PreparedTraining& prepared) {
+  const StopSignals ignored;  // rank 0 stops the training
+  prepared.training->trainer->follow();
+  return 0;
 }
 
 }  // namespace rondo

@@ -13,13 +13,14 @@
 #include "lm/program/settings.h"
 #include "lm/program/terminal.h"
 #include "lm/report/sentences.h"
+#include "lm/training/ranks.h"
 #include "lm/training/trainer.h"
 
 namespace rondo {
 
 // --- The training ---
 // `lm train`: from a recipe and a text to a run folder; resuming a run; and `lm finetune`, a training with
-// other settings (finetuning_of()) and given initial weights.
+// other settings and given initial weights.
 
 struct TrainOptions {
   std::string recipe;              // a name or a file; empty only with resume and base
@@ -113,6 +114,22 @@ int64_t load_begin(TaskTraining& training, const Setup& setup);
 
 /// Makes the folder of a new run, and writes its config.toml and vocabularies.
 void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute);
+
+/// All that a training needs before it writes a file.
+struct PreparedTraining {
+  Setup setup;
+  Provenance before = setup.config.made_by;
+  Compute compute;
+  std::optional<TaskTraining> training;
+  int64_t log_position = 0;
+
+  PreparedTraining(const TrainOptions& options, bool leads);
+};
+
+/// Trains, with all that is printed and written of it. Returns the exit status.
+int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prepared);
+/// Computes what ranks other than 0 do; they print nothing and write no file.
+int follow(PreparedTraining& prepared);
 
 /// Prints what a user should know before the first step; `before` is how a resumed run was computed so far.
 void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,

@@ -99,6 +99,16 @@ bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
   return context_only == 0 || context_only == 1;
 }
 
+bool is_decided_by_finetuning(const std::string& key) {
+  OptimizerOptions optimizer;
+  ScheduleOptions schedule;
+  const Keys whole = section("train", joined({keys_of(optimizer), keys_of(schedule)}));
+  const auto is_it = [&](const Key& it) { return it.name == key; };
+  return (std::any_of(whole.begin(), whole.end(), is_it) && key != "train.weight_decay") ||
+         key == "train.epochs" || key == "train.averaging" || key == "train.early_stopping" ||
+         key == "train.non_monotonic_stopping";
+}
+
 std::vector<std::string> changed_keys(const Recipe& recipe, bool finetuned) {
   const auto& built_in = built_in_recipes();
   if (std::none_of(built_in.begin(), built_in.end(), [&](const auto& it) { return it.name == recipe.name; }))

@@ -47,6 +47,8 @@ double published_figure(const PublishedFigures& published, bool finetuned, const
 /// Whether a text with `types` types and this number of scored test symbols can be the paper's.
 bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
                        std::optional<std::int64_t> test_symbols_scored);
+/// Whether every finetuning gives this key a value of its own.
+bool is_decided_by_finetuning(const std::string& key);
 /// The keys of model, training and text that differ from those of the built-in recipe of this name; none if
 /// there is no such recipe. Keys that leave the trained model as it is do not count, such as the seed; of a
 /// finetuning, what it decides itself does not. With a change, published figures are not those of this run.

@@ -176,20 +176,4 @@ bool unknown_is_trained(const RunConfig& config, const Vocabulary& vocabulary);
 /// InputError as of open_task(), and for a run of another task.
 OpenRun open_run(const std::string& path, Device device = Device::cpu);
 
-// --- Finetuning ---
-// The settings of a finetuning: a training that begins with the best model of a finished run and has other
-// settings. The training itself: lm/commands/training.h.
-
-/// The config of a run that finetunes `base`, as in Merity et al. 2018, section 4: SGD at a constant rate,
-/// averaging the weights after each step (without the initial weights), until the non-monotonic criterion
-/// (optim/non_monotonic.h) stops it. Its published figures are those of the finetuned model. InputError if
-/// `base` is not a run, has no model or is not finished (saying how to finish it), or for a setting that a
-/// trained model cannot change or that finetuning determines.
-RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& settings);
-/// InputError for a setting that a training from given weights cannot change: what the run is, and the model
-/// but for its dropout. `where` names the training.
-void check_keeps_model(const Setting& setting, const Keys& keys, const std::string& where);
-/// Whether every finetuning gives this key a value of its own.
-bool is_decided_by_finetuning(const std::string& key);
-
 }  // namespace rondo
