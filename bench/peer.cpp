@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tensor/check_system.h"
+#include "tensor/error.h"
 
 namespace rondo {
 namespace {

@@ -27,7 +27,7 @@
 #include "lm/tasks/skip_thought.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/memory.h"
-#include "tensor/available_memory.h"
+#include "tensor/allocator.h"
 
 namespace rondo {
 

@@ -182,7 +182,7 @@ OpenRun open_run(const std::string& path, Device device = Device::cpu);
 
 /// The config of a run that finetunes `base`, as in Merity et al. 2018, section 4: SGD at a constant rate,
 /// averaging the weights after each step (without the initial weights), until the non-monotonic criterion
-/// (optim/non_monotonic.h) stops it. Its published figures are those of the finetuned model. InputError if
+/// (optim/validation.h) stops it. Its published figures are those of the finetuned model. InputError if
 /// `base` is not a run, has no model or is not finished (saying how to finish it), or for a setting that a
 /// trained model cannot change or that finetuning determines.
 RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& settings);

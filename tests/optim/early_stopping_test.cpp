@@ -1,5 +1,5 @@
 // Early stopping against tables worked out by hand.
-#include "optim/early_stopping.h"
+#include "optim/validation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The non-monotonic trigger against validation curves whose outcome is worked out by hand, and against the
 // sentence that defines it.
-#include "optim/non_monotonic.h"
+#include "optim/validation.h"
 
 #include <gtest/gtest.h>
 

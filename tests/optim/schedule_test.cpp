@@ -1,5 +1,5 @@
 // Learning-rate schedules against tables worked out by hand, and the continuation from a saved state.
-#include "optim/schedule.h"
+#include "optim/validation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Launching updates: shapes, devices and the list.
-#include "optim/apply_update.h"
+#include "optim/updates.h"
 
 #include <array>
 

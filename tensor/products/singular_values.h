@@ -8,9 +8,8 @@
 
 namespace rondo {
 
-/// All min(rows, columns) of them, the largest first, in double: Householder's reduction to a bidiagonal
-/// matrix, and bisection for its singular values (Golub & Van Loan, Matrix Computations, 4th ed., 5.4.8 and
-/// 8.4.1). About 8/3 n^3 operations on one thread.
+/// All min(rows, columns) of them, the largest first, in double, by the LAPACK that OpenBLAS contains. Throws
+/// Error if its iteration does not converge.
 std::vector<double> singular_values(const Tensor& matrix);
 
 }  // namespace rondo

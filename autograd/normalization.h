@@ -1,11 +1,19 @@
-// Batch normalisation, Ioffe & Szegedy 2015: the statistics of a batch with their gradient, and the
-// normalisation by given statistics. Running statistics: nn/layers/batch_norm.h. Next: the operator
-// BatchNormalization in autograd/operators/normalization.h.
+// Normalisation of rows by their own mean and variance (layer normalisation, Ba, Kiros & Hinton 2016), and of
+// columns by the statistics of a batch (batch normalisation, Ioffe & Szegedy 2015), with the gradients of the
+// statistics. The modules, and running statistics: nn/layers/normalization.h. Next: the operator
+// BatchNormalization in autograd/operators/functions.h.
 #pragma once
 
 #include "autograd/functions.h"
 
 namespace rondo {
+
+/// weight (x - mean) / sqrt(variance + epsilon) + bias, mean and biased variance of each row of x [.., W];
+/// weight and bias [W]. Equation (4) of the paper, with PyTorch's epsilon.
+Variable layer_norm(const Variable& x, const Variable& weight, const Variable& bias,
+                    real epsilon = real(1e-5));
+/// The same without weight and bias.
+Variable normalized_rows(const Variable& x, real epsilon = real(1e-5));
 
 struct ColumnMoments {
   Variable mean, variance;  // [columns]

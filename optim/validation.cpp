@@ -1,5 +1,5 @@
 // The formulas of the schedules.
-#include "optim/schedule.h"
+#include "optim/validation.h"
 
 #include <algorithm>
 #include <cmath>

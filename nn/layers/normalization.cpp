@@ -1,9 +1,10 @@
 // Recurrent batch normalisation: which statistics, and how they move.
-#include "nn/layers/batch_norm.h"
+#include "nn/layers/normalization.h"
 
 #include <algorithm>
 
 namespace rondo {
+
 BatchNorm::BatchNorm(Module& owner, const std::string& name, int64_t width, int64_t steps)
     : gamma(owner, "gamma_" + name, {width}, constant_values(0.1)),
       mean(owner, "running_mean_" + name, {steps, width}, 0),

@@ -1,12 +1,13 @@
-// Recurrent batch normalisation as a part of a cell: gamma, which is trained and shared over time, and the
-// population statistics of each time step. Cooijmans et al. 2016, section 3. There is no beta: the caller
-// adds a gate's bias or the other term of a sum to the normalised value. The mathematics is in
-// autograd/batch_norm.h. Next: nn/cells/batch_norm.h.
+// Normalisation as modules. Recurrent batch normalisation as a part of a cell: gamma, which is trained and
+// shared over time, and the population statistics of each time step. Cooijmans et al. 2016, section 3. There
+// is no beta: the caller adds a gate's bias or the other term of a sum to the normalised value. The
+// mathematics is in autograd/normalization.h. Next: nn/cells/batch_norm.h.
 #pragma once
 
 #include <string>
+#include <utility>
 
-#include "autograd/batch_norm.h"
+#include "autograd/normalization.h"
 #include "nn/module.h"
 
 namespace rondo {
@@ -37,6 +38,22 @@ class BatchNorm {
   ColumnMoments population(int64_t step) const;
 
   const Module& owner_;
+};
+
+/// Layer normalisation, Ba, Kiros & Hinton 2016: weight (x - mean) / sqrt(variance + epsilon) + bias, each
+/// row of x [.., W] with its own mean and variance,
+/// so that other rows and padding have no effect. Names and initial values are PyTorch's: weight 1, bias 0.
+struct LayerNorm : Module {
+  LayerNorm(Module& parent, std::string name, int64_t width, double added_to_variance = 1e-5)
+      : Module(parent, std::move(name)),
+        weight(*this, "weight", {width}, constant_values(1)),
+        bias(*this, "bias", {width}, constant_values(0)),
+        epsilon(static_cast<real>(added_to_variance)) {}
+
+  Variable operator()(const Variable& x) const { return layer_norm(x, weight, bias, epsilon); }
+
+  Parameter weight, bias;
+  real epsilon;
 };
 
 }  // namespace rondo
