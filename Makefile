@@ -57,7 +57,7 @@ install: deps  ## install lm, and the library for find_package(rondo), below PRE
 bench: deps  ## measure speed, where the time goes, and memory, beside PyTorch's
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),bench)
-	$(BUILD)/bin/bench $(if $(THREADS),--threads $(THREADS)) $(PEERS:%=--peer %) $(ONLY)
+	python3 bench/bench.py $(BUILD)/bin/bench $(if $(THREADS),--threads $(THREADS)) $(PEERS:%=--peer %) $(ONLY)
 
 check: check-format check-tidy docs check-cuda check-sanitize check-threads  ## format, clang-tidy, the API reference, the CUDA pass, sanitizers
 

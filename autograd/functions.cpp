@@ -3,8 +3,8 @@
 
 #include "autograd/operators/arithmetic.h"
 #include "tensor/kernels/kernels.h"
-#include "tensor/one_device.h"
 #include "tensor/profile.h"
+#include "tensor/tensor.h"
 
 namespace rondo {
 

@@ -6,16 +6,12 @@
 #pragma once
 
 #include "autograd/operators/arithmetic.h"
-#include "autograd/operators/cells.h"
 #include "autograd/operators/functions.h"
-#include "autograd/operators/gru_gates.h"
-#include "autograd/operators/lstm_gates.h"
-#include "autograd/operators/normalization.h"
 
 namespace rondo {
 
-/// Rondo's list. It feeds the launchers of both backends, the tests and `lm info --operators`.
-using Operators = JoinedLists<ArithmeticOperators, FunctionOperators, LstmOperators, GruOperators,
-                              CellOperators, NormalizationOperators>;
+/// Rondo's list, beside the gates of cells (nn/cells/gates.h). Both feed the launchers of both backends, the
+/// tests and `lm info --operators`.
+using Operators = JoinedLists<ArithmeticOperators, FunctionOperators>;
 
 }  // namespace rondo

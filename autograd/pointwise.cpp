@@ -5,26 +5,34 @@
 #include <cstdlib>
 #include <deque>
 
-#include "tensor/one_device.h"
 #include "tensor/profile.h"
+#include "tensor/tensor.h"
 
 namespace rondo {
 
 namespace cpu {
 std::vector<PointwiseOperator> rondo_operators();  // autograd/operators.cc
-}
+std::vector<PointwiseOperator> gates();            // nn/cells/gates.cc
+}  // namespace cpu
 namespace cuda {
 std::vector<PointwiseOperator> rondo_operators();
-}
+std::vector<PointwiseOperator> gates();
+}  // namespace cuda
 
 namespace {
+
+std::vector<PointwiseOperator> joined(std::vector<PointwiseOperator> first,
+                                      const std::vector<PointwiseOperator>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
 
 /// Callers keep references to entries, so the container must never move them.
 std::deque<PointwiseOperator>& registry() {
   static auto* known = [] {
-    auto own = cpu::rondo_operators();
+    auto own = joined(cpu::rondo_operators(), cpu::gates());
 #ifdef RONDO_CUDA
-    add_launchers(own, cuda::rondo_operators());
+    add_launchers(own, joined(cuda::rondo_operators(), cuda::gates()));
 #endif
     return new std::deque<PointwiseOperator>(own.begin(), own.end());
   }();

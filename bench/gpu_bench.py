@@ -40,7 +40,7 @@ rows = {"zaremba-medium": ("common",), "awd-lstm-b20": ("common",), "awd-lstm-b8
         "char-mlstm": ("hoisted", "compiled", "compiled_step"), "char-mi-lstm": ("hoisted", "compiled", "compiled_step"),
         "char-mgru": ("hoisted", "compiled", "compiled_step"),
         "char-mmlstm": ("common", "hoisted", "compiled", "compiled_step"),
-        "translation": ("common",)}  # bench/translation.h
+        "translation": ("common",)}  # bench/worker.h
 names = {"common": "nn.LSTM", "hoisted": "eager loop", "compiled": "compiled layer", "compiled_step": "compiled step"}
 
 # The Penn Treebank's training text, and the longest training of the literature on it (Merity et al. 2018).

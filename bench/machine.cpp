@@ -1,34 +1,16 @@
-// The machine, according to Linux's /proc.
+// Clocks, the machine's peak, and the printer of tables.
 #include "bench/machine.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <sstream>
-#include <thread>
 
 #include "tensor/threads.h"
 
 namespace rondo {
-namespace {
-
-/// The value of `key` in the lines "KEY : VALUE" of a file; empty if there is none.
-std::string line_of(const std::string& file, const std::string& key) {
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with(key)) continue;
-    const size_t value = line.find_first_not_of(" \t", line.find(':') + 1);
-    return value == std::string::npos ? "" : line.substr(value);
-  }
-  return "";
-}
-
-double ticks_per_second() { return static_cast<double>(sysconf(_SC_CLK_TCK)); }
-
-}  // namespace
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -42,8 +24,12 @@ double median(std::vector<double> values) {
 }
 
 std::string cpu_model() {
-  const std::string name = line_of("/proc/cpuinfo", "model name");
-  return name.empty() ? "CPU of unknown model" : name;
+  const std::string key = "model name";
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);)
+    if (const size_t colon = line.find(": "); line.starts_with(key) && colon != std::string::npos)
+      return line.substr(colon + 2);
+  return "CPU of unknown model";
 }
 
 double measured_peak(const TileKernels& kernels, int threads) {
@@ -65,53 +51,32 @@ double measured_peak(const TileKernels& kernels, int threads) {
   return best;
 }
 
-double machine_cpu_seconds() {
-  std::ifstream in("/proc/stat");
-  std::string cpu;
-  double user = 0, nice = 0, system = 0, idle = 0, waiting = 0, irq = 0, softirq = 0, stolen = 0;
-  in >> cpu >> user >> nice >> system >> idle >> waiting >> irq >> softirq >> stolen;
-  return (user + nice + system + irq + softirq + stolen) / ticks_per_second();
+Table::Table(const std::vector<std::string>& heads, size_t first) {
+  constexpr size_t least = 8;
+  for (const std::string& head : heads) widths_.push_back(std::max(least, head.size()));
+  widths_.front() = first;
+  add(heads);
 }
 
-double cpu_seconds(int pid) {
-  std::ifstream in(fmt::format("/proc/{}/stat", pid > 0 ? std::to_string(pid) : "self"));
-  std::string line;
-  std::getline(in, line);
-  const size_t name_end = line.rfind(')');
-  if (name_end == std::string::npos) return 0;
-  std::istringstream fields(line.substr(name_end + 1));
-  std::string skipped;
-  for (int field = 3; field < 14; ++field) fields >> skipped;
-  double user = 0, system = 0;
-  fields >> user >> system;
-  return (user + system) / ticks_per_second();
+void Table::add(const std::vector<std::string>& row) const {
+  fmt::print("  {:<{}}", row.front(), widths_.front());
+  for (size_t i = 1; i + 1 < row.size(); ++i) fmt::print("  {:>{}}", row[i], widths_[i]);
+  fmt::print("  {}\n", row.back());
+  std::fflush(stdout);
 }
 
-double peak_resident_bytes(int pid) {
-  double kilobytes = 0;
-  std::istringstream(line_of(fmt::format("/proc/{}/status", pid), "VmHWM")) >> kilobytes;
-  return 1024 * kilobytes;
+std::string digits(double value, int after_the_point) {
+  return fmt::format("{:.{}f}", value, after_the_point);
 }
 
-bool wait_for_idle_machine() {
-  constexpr double look = 0.4, silent = 5;
-  static double at_most = 60;
-  bool said = false;
-  const auto used_by_others = [] { return machine_cpu_seconds() - cpu_seconds(); };
-  for (const double begin = now();;) {
-    const double used = used_by_others(), start = now();
-    std::this_thread::sleep_for(std::chrono::duration<double>(look));
-    if ((used_by_others() - used) / (now() - start) < busy_share) return true;
-    if (now() - begin > at_most) {
-      at_most = look;  // it will not become idle later
-      return false;
-    }
-    if (now() - begin > silent && !said) {
-      fmt::print(stderr, "waiting, for {:.0f} s at most, until no other process uses this machine\n",
-                 at_most);
-      said = true;
-    }
-  }
+std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> result;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) result.push_back(a[i] / b[i]);
+  return result;
+}
+
+std::string times_of_rounds(const std::vector<double>& all) {
+  return fmt::format("{:.2f}x ({:.2f})", median(all), fmt::join(all, " "));
 }
 
 }  // namespace rondo

@@ -1,6 +1,8 @@
-// The machine of the benchmark: what it is, its peak speed, and whether other processes use it.
+// What the benchmark's tables of lm alone have in common: clocks, the machine's peak, and the one printer.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,16 @@ namespace rondo {
 double now();
 double median(std::vector<double> values);
 
+/// The time of a call, of as many as need at least `seconds`.
+template <class Work>
+double seconds_a_call(const Work& work, double seconds) {
+  int64_t calls = 0;
+  const double start = now();
+  double end = start;
+  for (; end - start < seconds; end = now(), ++calls) work();
+  return (end - start) / static_cast<double>(calls);
+}
+
 /// The name in /proc/cpuinfo.
 std::string cpu_model();
 
@@ -19,16 +31,23 @@ std::string cpu_model();
 /// GFLOP/s.
 double measured_peak(const TileKernels& kernels, int threads);
 
-/// CPU seconds used since the start: by all processes of the machine, and by process `pid` (0: this one).
-double machine_cpu_seconds();
-double cpu_seconds(int pid = 0);
-/// Peak resident memory of process `pid`, in bytes (VmHWM, which unlike ru_maxrss does not start with the
-/// parent's).
-double peak_resident_bytes(int pid);
+/// A table that is printed row by row, as it is measured: the first column to the left, the others to the
+/// right below their heads, but for the last one, which may be of any length.
+class Table {
+ public:
+  /// Prints the heads; `first` is the width of the first column.
+  Table(const std::vector<std::string>& heads, size_t first);
+  void add(const std::vector<std::string>& row) const;
 
-/// Waits, at most a minute, until other processes use less than `busy_share` of one CPU; returns whether they
-/// do.
-bool wait_for_idle_machine();
-constexpr double busy_share = 0.06;
+ private:
+  std::vector<size_t> widths_;
+};
+
+/// A number with so many digits after the point.
+std::string digits(double value, int after_the_point = 0);
+/// a / b, round by round.
+std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b);
+/// The median of ratios and each of them: "1.23x (1.20 1.25 1.23)".
+std::string times_of_rounds(const std::vector<double>& ratios);
 
 }  // namespace rondo

@@ -13,7 +13,7 @@ bench/gpu_bench.py, which start it.
 VARIANT is how a cell is written: `common`, with everything inside the step, or `hoisted`, with the input projections of all
 steps before the loop; `compiled` and `compiled_step` are `hoisted` with the layer, or only its step, under torch.compile. The
 `common` LSTM is nn.LSTM. `probabilities` and `logarithms` are not trainings but two ways to compute a mixture; MODEL is then
-the shape of bench/mixture.h; a MODEL with `batches` is that of bench/translation.h.
+the mixture's shape of bench/worker.h; a MODEL with `batches` is a translator's.
 """
 
 import ctypes

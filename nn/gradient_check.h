@@ -13,7 +13,17 @@ namespace rondo {
 /// with differences of `loss`, which computes one number at each call and must be deterministic: without
 /// dropout, or with begin_update() before it. Tolerance and kinks: as in check_gradients() of a function.
 /// Parameters keep their values; afterwards gradients() holds the gradients of the loss.
-GradientCheck check_gradients(Module& model, const std::function<Variable()>& loss,
-                              double tolerance = gradient_tolerance);
+inline GradientCheck check_gradients(Module& model, const std::function<Variable()>& loss,
+                                     double tolerance = gradient_tolerance) {
+  check(model.device() == Device::cpu, "[check_gradients] the model lies on a GPU; check it on the CPU");
+  fill(model.gradients(), 0);
+  loss().backward();
+  GradientCheck result;
+  for (const Segment& segment : model.segments())
+    result.compare(
+        segment.name, part_of(model.values(), segment), part_of(model.gradients(), segment),
+        [&] { return loss().value().item(); }, tolerance);
+  return result;
+}
 
 }  // namespace rondo

@@ -14,7 +14,7 @@
 #include "autograd/variable.h"
 #include "nn/initializer.h"
 #include "tensor/random.h"
-#include "tensor/segment.h"
+#include "tensor/state.h"
 
 namespace rondo {
 
@@ -168,6 +168,8 @@ class Parameter {
     return variable_;
   }
   operator const Variable&() const { return variable(); }
+  /// Rows [begin, end), as a view: one gate of stacked ones.
+  Variable rows(int64_t begin, int64_t end) const { return variable().slice(begin, end); }
 
  private:
   friend class Module;

@@ -1,7 +1,8 @@
 // The average of weights: see averaging.h.
 #include "optim/averaging.h"
 
-#include "optim/apply_update.h"
+#include "optim/updates.h"
+#include "tensor/kernels/kernels.h"
 
 namespace rondo {
 
@@ -77,6 +78,23 @@ void AveragedWeights::load(const StateReader& from, const std::vector<Segment>& 
   if (count_ == 0) state_.clear();
   for (const NamedTensor& it : state_tensors())
     from.read_segments("averaging." + it.name, it.tensor, segments);
+}
+
+NoisyWeights::NoisyWeights(const Tensor& values, const std::vector<Segment>& segments, double deviation,
+                           RandomKey key)
+    : values_(values) {
+  if (deviation == 0) return;
+  clean_ = clone(values);
+  for (const Segment& segment : segments) {
+    key.name = hash_of("weight_noise " + segment.name);
+    const Tensor from = part_of(clean_, segment), to = part_of(values_, segment);
+    launch(to.device(), to.extent(),
+           AddNormal{key, static_cast<real>(deviation), from.read_operand(), to.write_operand()});
+  }
+}
+
+NoisyWeights::~NoisyWeights() {
+  if (clean_.defined()) copy(clean_, values_);
 }
 
 }  // namespace rondo

@@ -1,5 +1,5 @@
 // The average of a model's weights over its training, which is evaluated and saved instead of the weights:
-// averaged SGD (Polyak & Juditsky 1992), if the updates are SGD's. When to start: optim/non_monotonic.h.
+// averaged SGD (Polyak & Juditsky 1992), if the updates are SGD's. When to start: optim/validation.h.
 // Next: lm/training/trainer.h.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "optim/optimizer.h"
+#include "tensor/random.h"
 #include "tensor/tensor.h"
 
 namespace rondo {
@@ -62,6 +63,23 @@ class AveragedWeights {
   int64_t count_ = 0;
   bool in_model_ = false;  // a Scope exists: the model has the average
   real share_ = 1;         // of the weights that launch() adds
+};
+
+/// Gaussian weight noise (Graves 2013, "Generating Sequences With Recurrent Neural Networks", and Graves,
+/// Mohamed & Hinton 2013): the gradients of an update are those of weights with noise, the update is of the
+/// weights without. It keeps a model from relying on exact weights. While it exists, normal noise of the
+/// given deviation and mean 0 is added to the weights `values`, a flat buffer such as model.values(). They
+/// are restored exactly, however the scope is left. A deviation of 0 does nothing.
+class NoisyWeights {
+ public:
+  /// `key` is of the update; each segment draws under its own name.
+  NoisyWeights(const Tensor& values, const std::vector<Segment>& segments, double deviation, RandomKey key);
+  ~NoisyWeights();
+  NoisyWeights(const NoisyWeights&) = delete;
+  NoisyWeights& operator=(const NoisyWeights&) = delete;
+
+ private:
+  Tensor values_, clean_;  // clean_ is undefined if there is nothing to undo
 };
 
 }  // namespace rondo

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <type_traits>
 
-#include "optim/apply_update.h"
 #include "optim/updates.h"
 
 namespace rondo {

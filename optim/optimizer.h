@@ -1,7 +1,7 @@
 // Optimizers: an update (optim/updates.h) with its settings (optim/optimizer_options.h), its state and the
 // number of steps taken. They work on the flat buffers of a model, `make_optimizer(options, model.values(),
-// model.gradients())`, and do not depend on modules. Clipping: optim/clipping.h. Learning rates over time:
-// optim/schedule.h.
+// model.gradients())`, and do not depend on modules. Clipping: optim/step_control.h. Learning rates over
+// time: optim/validation.h.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Updates all values in place from their gradients times `gradient_scale` (optim/clipping.h); the
+  /// Updates all values in place from their gradients times `gradient_scale` (optim/step_control.h); the
   /// gradients do not change. Throws Error unless the rate is finite and not negative.
   void step(double learning_rate, double gradient_scale = 1);
   void zero_gradients();

@@ -1,9 +1,9 @@
 // What happens in a training step once the gradients are computed: how much they are scaled, and whether the
-// step is applied at all. On a CPU the trainer decides (optim/clipping.h); on a GPU the device decides, and
-// the host reads the decision later.
+// step is applied at all. On a CPU the trainer decides, by the norm of the gradients; on a GPU the device
+// decides, and the host reads the decision later. Next: optim/optimizer.h.
 #pragma once
 
-#include "tensor/deferred.h"
+#include "tensor/backend.h"
 
 namespace rondo {
 
@@ -43,5 +43,19 @@ namespace cuda {
 void decide_step(const real* loss, const real* squares, real most, real guard, const int64_t* slot,
                  StepRecord* records, StepDecision* decision);
 }
+
+// ---- Clipping of gradients by their global norm, on the host.
+
+/// Scales all gradients by min(1, max_norm / (norm + 1e-6)), like PyTorch (Pascanu et al. 2013, algorithm 1),
+/// and returns their Euclidean norm before scaling. max_norm 0: only the norm. If the returned norm is not
+/// finite (a gradient is not, or its square overflows), nothing was scaled and the caller must not update.
+/// Throws Error for a negative max_norm.
+double clip_gradient_norm(const Tensor& gradients, double max_norm);
+
+/// The same in two steps, for an optimizer that scales gradients in its update: the norm, and the factor for
+/// gradients of this norm (1 if there is nothing to clip, or the norm is not finite).
+double gradient_norm(const Tensor& gradients);
+double clipping_factor(double norm, double max_norm);
+constexpr double clipping_guard = 1e-6;  // PyTorch's, against a norm of zero
 
 }  // namespace rondo

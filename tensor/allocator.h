@@ -1,8 +1,12 @@
 // Memory for tensors: blocks are kept in free lists by size class and reused, so that a steady
-// training loop requests no memory from the system. Blocks are aligned to 64 bytes and not initialised.
+// training loop requests no memory from the system. Blocks are aligned to 64 bytes and not initialised. And
+// how much memory the machine has left.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 
 #include "tensor/backend.h"
 #include "tensor/error.h"
@@ -53,5 +57,17 @@ struct MemoryStatistics {
 };
 MemoryStatistics memory_statistics(Device device);
 void reset_peak_bytes(Device device);
+
+/// Bytes that a new workload can use without swapping, as the kernel estimates them (MemAvailable of
+/// /proc/meminfo), limited by the container and `ulimit -v`; none if the system does not say.
+std::optional<int64_t> available_memory();
+/// The same for a device: for a GPU, what its driver has left.
+std::optional<int64_t> available_memory(Device device);
+
+/// Bytes of address space that `ulimit -v` leaves this process; none without a limit.
+std::optional<int64_t> left_of_address_space();
+
+/// Bytes as text: "812 MiB", "3.2 GiB".
+std::string bytes_text(int64_t bytes);
 
 }  // namespace rondo

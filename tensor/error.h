@@ -1,10 +1,12 @@
-// Errors: what Rondo throws, and the functions that throw it; tensor/check_system.h has one more. Every
-// folder may include these two headers, and tensor/keys.h. There is no logging and no exit: the library
-// throws, and a program decides what to print and return.
+// Errors: what Rondo throws, and the functions that throw it. Every folder may include this header and
+// tensor/keys.h. There is no logging and no exit: the library throws, and a program decides what to print and
+// return.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -54,6 +56,25 @@ void check_input(bool ok, fmt::format_string<Arguments...> text, Arguments&&... 
                   "and builds it "
                   "again",
                   needs, library, packages));
+}
+
+/// Thrown when the loss or the gradients became NaN or infinite.
+struct Diverged : Error {
+  using Error::Error;
+};
+
+/// Throws Kind, "TEXT: REASON", unless `ok`, the success of a system call. Throws Error instead if the system
+/// had no file descriptors or no memory left, which is not the input's fault. The reason is read from errno
+/// here, after the call; as an argument of check() it might be read before the call. Pass arguments that need
+/// no computation (path.native(), not path.string()): another call may change errno.
+template <class Kind = Error, class... Arguments>
+void check_system(bool ok, fmt::format_string<const Arguments&...> text, const Arguments&... arguments) {
+  const int reason = errno;
+  if (ok) return;
+  const std::string line =
+      fmt::format("{}: {}", fmt::vformat(text, fmt::make_format_args(arguments...)), std::strerror(reason));
+  if (reason == EMFILE || reason == ENFILE || reason == ENOMEM) throw Error(line);
+  throw Kind(line);
 }
 
 }  // namespace rondo

@@ -3,13 +3,18 @@
 // thread, which waits for all work on the CPU, but not for a GPU. For `make bench`.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "tensor/clock.h"
-
 namespace rondo {
+
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 struct ProfileEntry {
   std::string kind;  // "gemm", "pointwise", "softmax", "optimizer"

@@ -5,7 +5,6 @@
 #include <numbers>
 
 #include "tensor/kernels/kernels.h"
-#include "tensor/one_device.h"
 #include "tensor/tensor.h"
 
 namespace rondo {

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "tensor/backend.h"
-#include "tensor/deferred.h"
 
 namespace rondo {
 

@@ -7,9 +7,23 @@
 #include <string>
 #include <vector>
 
-#include "tensor/segment.h"
+#include "tensor/tensor.h"
 
 namespace rondo {
+
+/// Where a named tensor lies in a flat buffer: all parameters of a model are one allocation, and so are all
+/// gradients and each part of an optimizer's state, with the same layout on every device.
+struct Segment {
+  std::string name;                    // full name, as in files
+  std::vector<std::string> aliases{};  // other names of the same values: tied parameters
+  Shape shape;
+  int64_t offset = 0, row_stride = 0;  // in elements
+};
+
+/// A segment of a buffer, as a view.
+inline Tensor part_of(const Tensor& buffer, const Segment& segment) {
+  return buffer.as_strided(segment.offset, segment.shape, segment.row_stride);
+}
 
 class StateWriter {
  public:
@@ -18,7 +32,9 @@ class StateWriter {
   virtual void add(const std::string& name, double number) = 0;
   virtual void add(const std::string& name, int64_t number) = 0;
   /// A flat buffer, segment by segment as NAME.SEGMENT, so that the layout is not part of the format.
-  void add_segments(const std::string& name, const Tensor& buffer, const std::vector<Segment>& segments);
+  void add_segments(const std::string& name, const Tensor& buffer, const std::vector<Segment>& segments) {
+    for (const Segment& segment : segments) add(name + "." + segment.name, part_of(buffer, segment));
+  }
 };
 
 /// All reads throw InputError, naming the file, if a value is missing or cannot have been saved: of another
@@ -35,7 +51,9 @@ class StateReader {
   virtual void read(const std::string& name, int64_t& number, int64_t least = 0,
                     int64_t most = int64_t{1} << 53) const = 0;
   void read_segments(const std::string& name, const Tensor& buffer, const std::vector<Segment>& segments,
-                     real least = std::numeric_limits<real>::lowest()) const;
+                     real least = std::numeric_limits<real>::lowest()) const {
+    for (const Segment& segment : segments) read(name + "." + segment.name, part_of(buffer, segment), least);
+  }
 };
 
 }  // namespace rondo

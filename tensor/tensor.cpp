@@ -7,7 +7,6 @@
 #include "cuda/runtime.h"
 #include "tensor/allocator.h"
 #include "tensor/kernels/kernels.h"
-#include "tensor/one_device.h"
 #include "tensor/pointwise.h"
 
 namespace rondo {

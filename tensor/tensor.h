@@ -186,4 +186,14 @@ bool all_finite(const Tensor& x);
 Tensor sum_on_device(const Tensor& x);
 Tensor sum_of_squares_on_device(const Tensor& x);
 
+/// Throws Error unless all defined tensors lie on one device: a GPU kernel that dereferences host memory
+/// poisons the CUDA context.
+template <class... Tensors>
+void check_one_device(const char* name, const Tensor& first, const Tensors&... others) {
+  const auto beside = [&](const Tensor& other) {
+    return !first.defined() || !other.defined() || other.device() == first.device();
+  };
+  check((beside(others) && ...), "[{}] needs operands on one device; bring them there by to()", name);
+}
+
 }  // namespace rondo

@@ -37,7 +37,7 @@ const std::map<std::string, std::vector<std::string>> storeys = {
     {"nn", {"nn/models", "nn/output", "nn/recurrent", "nn/cells", "nn/layers", "nn"}},
 };
 /// The headers that every folder may include.
-const Names for_all = {"tensor/error.h", "tensor/check_system.h", "tensor/keys.h", "tensor/threads.h"};
+const Names for_all = {"tensor/error.h", "tensor/keys.h", "tensor/threads.h"};
 /// Their types' width follows the compiler's flags, so only what Rondo itself compiles may see them.
 const Names kernel_headers = {"tensor/simd/vec.h", "tensor/simd/cpu_row.h", "tensor/simd/gpu_row.h",
                               "tensor/kernels/launch.h", "tensor/kernels/pointwise_kernels.h"};

@@ -1,5 +1,4 @@
-// Functions of one value, and of several values that are not arithmetic. Next:
-// autograd/operators/lstm_gates.h.
+// Functions of one value, and of several values that are not arithmetic. Next: nn/cells/gates.h.
 #pragma once
 
 #include "autograd/pointwise.h"
@@ -134,9 +133,26 @@ struct Zoneout {
   HD auto operator()(auto next, auto old, auto mask) const { return select(mask > 0, next, old); }
 };
 
+/// Batch normalisation by given statistics, Ioffe & Szegedy 2015. All inputs except x are vectors; beta may
+/// also be a matrix, to which the result is added. See autograd/normalization.h for the statistics, and for
+/// constant columns.
+struct BatchNormalization {
+  static constexpr auto name = "batch_normalization";
+  static constexpr auto equation =
+      "gamma (x - mean) / sqrt(variance + epsilon) + beta; beta where variance < epsilon / 1000";
+  static constexpr KnownValue known[] = {{{2, 1, 0.25, 0.5, 0.1}, {1.0999800006}},
+                                         {{0.5, 1.5, 2, 1, -1}, {-1.70710501343}}};
+  static constexpr Domain domain{0.1, 2};
+  real epsilon = real(1e-5);
+  HD auto operator()(auto x, auto mean, auto variance, auto gamma, auto beta) const {
+    auto normalized = (x - mean) / sqrt(variance + epsilon);
+    return gamma * select(variance < epsilon / 1000, 0, normalized) + beta;
+  }
+};
+
 /// What of this file is launched, tested and documented.
-using FunctionOperators =
-    OperatorList<Absolute, Square, SquareRoot, Exponential, ExponentialMinusOne, Logarithm,
-                 LogarithmOfOnePlus, Tanh, Sigmoid, Relu, Elu, Softplus, LogSigmoid, LogAddExp, Zoneout>;
+using FunctionOperators = OperatorList<Absolute, Square, SquareRoot, Exponential, ExponentialMinusOne,
+                                       Logarithm, LogarithmOfOnePlus, Tanh, Sigmoid, Relu, Elu, Softplus,
+                                       LogSigmoid, LogAddExp, Zoneout, BatchNormalization>;
 
 }  // namespace rondo

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "tensor/check_system.h"
+#include "tensor/error.h"
 
 namespace rondo {
 namespace {

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "data/text/text.h"
-#include "tensor/check_system.h"
 #include "tensor/error.h"
 
 #ifdef RONDO_ZLIB

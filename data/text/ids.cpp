@@ -12,7 +12,7 @@
 #include "data/files/files.h"
 #include "data/files/input_file.h"
 #include "data/text/text.h"
-#include "tensor/check_system.h"
+#include "tensor/error.h"
 
 namespace rondo {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "data/files/file_kind.h"
-#include "tensor/check_system.h"
+#include "tensor/error.h"
 
 namespace rondo {
 

@@ -18,7 +18,7 @@
 #include "nn/cells/catalogue.h"
 #include "nn/models/language_model.h"
 #include "nn/models/shared_encoder_decoders.h"
-#include "tensor/available_memory.h"
+#include "tensor/allocator.h"
 #include "tensor/products/gemm.h"
 #include "tensor/threads.h"
 

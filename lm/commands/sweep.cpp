@@ -34,7 +34,7 @@
 #include "lm/program/terminal.h"
 #include "lm/report/evaluation_report.h"
 #include "lm/report/run_table.h"
-#include "tensor/check_system.h"
+#include "tensor/error.h"
 #include "tensor/threads.h"
 
 namespace rondo {

@@ -13,7 +13,7 @@
 #include "lm/tasks/skip_thought.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/memory.h"
-#include "tensor/available_memory.h"
+#include "tensor/allocator.h"
 
 namespace rondo {
 
@@ -82,7 +82,7 @@ void check_may_change_in_finetuning(const Setting& setting, const Keys& keys) {
 
 /// Returns the config of a run that finetunes `base`, as in Merity et al. 2018, section 4: SGD at a constant
 /// rate, averaging the weights after each step (without the initial weights), until the non-monotonic
-/// criterion (optim/non_monotonic.h) stops it. Its published figures are those of the finetuned model.
+/// criterion (optim/validation.h) stops it. Its published figures are those of the finetuned model.
 /// InputError for a setting that a trained model cannot change or that finetuning determines.
 RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& settings) {
   const RunFolder run = open_run_folder(base);

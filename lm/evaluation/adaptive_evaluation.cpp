@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "tensor/available_memory.h"
-#include "tensor/clock.h"
+#include "tensor/allocator.h"
+#include "tensor/profile.h"
 
 namespace rondo {
 

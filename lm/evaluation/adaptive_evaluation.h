@@ -11,7 +11,7 @@
 #include "lm/evaluation/dynamic_evaluation.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/evaluation/neural_cache.h"
-#include "tensor/diverged.h"
+#include "tensor/error.h"
 
 namespace rondo {
 

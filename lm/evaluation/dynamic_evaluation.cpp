@@ -7,7 +7,7 @@
 #include "autograd/operators/functions.h"
 #include "data/text/streams.h"
 #include "lm/evaluation/evaluation.h"
-#include "optim/apply_update.h"
+#include "optim/updates.h"
 
 namespace rondo {
 namespace {

@@ -18,7 +18,7 @@
 #include "data/text/vocabulary.h"
 #include "lm/evaluation/scores.h"
 #include "nn/models/language_model.h"
-#include "tensor/clock.h"
+#include "tensor/profile.h"
 
 namespace rondo {
 

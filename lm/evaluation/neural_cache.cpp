@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tensor/available_memory.h"
+#include "tensor/allocator.h"
 #include "tensor/kernels/kernels.h"
 #include "tensor/products/gemm.h"
 

@@ -10,7 +10,7 @@
 #include "autograd/pointwise.h"
 #include "tensor/error.h"
 #include "tensor/products/gemm.h"
-#include "tensor/singular_values.h"
+#include "tensor/products/singular_values.h"
 
 namespace rondo {
 

@@ -37,11 +37,11 @@ Vectors pair_features(const Vectors& u, const Vectors& v) {
   return pairs;
 }
 
-SkipModel::Sentences sentences_of(const PaddedSentences& batch, Tokens ids) {
+SentenceInput sentences_of(const PaddedSentences& batch, Tokens ids) {
   return {std::move(ids), batch.steps, batch.sentences, batch.lengths};
 }
 
-SkipModel::Sentences sentences_of(const ShiftedSentences& batch, Tokens inputs) {
+SentenceInput sentences_of(const ShiftedSentences& batch, Tokens inputs) {
   return {std::move(inputs), batch.steps, std::ssize(batch.lengths), batch.lengths};
 }
 

@@ -39,8 +39,8 @@ Vectors of_unit_length(Vectors vectors);
 Vectors pair_features(const Vectors& u, const Vectors& v);
 
 /// A batch for the model, its ids on the model's device.
-SkipModel::Sentences sentences_of(const PaddedSentences& batch, Tokens ids);
-SkipModel::Sentences sentences_of(const ShiftedSentences& batch, Tokens inputs);
+SentenceInput sentences_of(const PaddedSentences& batch, Tokens ids);
+SentenceInput sentences_of(const ShiftedSentences& batch, Tokens inputs);
 
 /// The vector of each sentence, in their order. `tables`, if not empty, has a table of word vectors for each
 /// part of the model, into which the ids point. Dropout is off.

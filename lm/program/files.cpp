@@ -21,7 +21,6 @@
 #include "data/files/files.h"
 #include "data/files/input_file.h"
 #include "lm/program/run.h"
-#include "tensor/check_system.h"
 #include "tensor/error.h"
 
 namespace rondo {

@@ -18,7 +18,7 @@
 #include "lm/program/recipe.h"
 #include "lm/training/observer.h"
 #include "lm/training/trainer.h"
-#include "tensor/clock.h"
+#include "tensor/profile.h"
 
 namespace rondo {
 

@@ -12,7 +12,7 @@
 #include "lm/report/curves.h"
 #include "lm/report/svg.h"
 #include "lm/tasks/task.h"
-#include "tensor/clock.h"
+#include "tensor/profile.h"
 
 namespace rondo {
 

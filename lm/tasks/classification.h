@@ -17,7 +17,7 @@
 namespace rondo {
 
 /// A batch for the model, its ids on the model's device.
-inline SentenceClassifier::Input input_of(const PaddedSentences& batch, Tokens ids) {
+inline SentenceInput input_of(const PaddedSentences& batch, Tokens ids) {
   return {std::move(ids), batch.steps, batch.sentences, batch.lengths};
 }
 

@@ -29,9 +29,8 @@ struct LanguageModellingSettings {
   DynamicOptions dynamic{};  // of `lm eval --dynamic`
   CacheOptions cache{};      // of `lm eval --cache`
 };
-/// The options of the model, each of whose layers has its own width.
 inline LanguageModelOptions model_options(const LanguageModellingSettings& settings) {
-  LanguageModelOptions options = layer_by_layer(settings.model);
+  LanguageModelOptions options = settings.model;
   options.max_time_steps = settings.train.batches.chunks.length;
   return options;
 }

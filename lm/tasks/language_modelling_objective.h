@@ -20,7 +20,7 @@
 #include "nn/models/language_model.h"
 #include "nn/regularization.h"
 #include "tensor/kernels/kernels.h"
-#include "tensor/one_device.h"
+#include "tensor/tensor.h"
 #include "tensor/random.h"
 
 namespace rondo {
@@ -282,7 +282,7 @@ class LanguageModelling : public Objective {
   const Chunk& chunk() const { return chunk_; }
 
   /// Re-estimates the population statistics of batch normalisation for the current weights: the average over
-  /// the rows of the first epoch, which is read once more (nn/layers/batch_norm.h). Returns its number of
+  /// the rows of the first epoch, which is read once more (nn/layers/normalization.h). Returns its number of
   /// symbols; `progress` gets the number done. Leaves the model in evaluation mode.
   int64_t estimate_statistics(const std::function<void(int64_t)>& progress) {
     const NoGradient guard;

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "tensor/diverged.h"
+#include "tensor/error.h"
 
 namespace rondo {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "autograd/sink.h"
 #include "cuda/runtime.h"
-#include "optim/apply_update.h"
+#include "optim/updates.h"
 #include "optim/step_control.h"
 
 namespace rondo {

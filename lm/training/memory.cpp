@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "tensor/allocator.h"
-#include "tensor/available_memory.h"
 
 namespace rondo {
 namespace {

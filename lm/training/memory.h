@@ -1,5 +1,5 @@
 // The memory that a training takes, measured on a device without memory (tensor/backend.h: Device::meta)
-// before any is allocated. The memory of the machine: tensor/available_memory.h.
+// before any is allocated. The memory of the machine: tensor/allocator.h.
 #pragma once
 
 #include <cstdint>

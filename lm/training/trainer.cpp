@@ -9,8 +9,8 @@
 #include "autograd/functions.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/gpu_step.h"
-#include "optim/clipping.h"
-#include "optim/weight_noise.h"
+#include "optim/step_control.h"
+#include "optim/averaging.h"
 
 namespace rondo {
 namespace {

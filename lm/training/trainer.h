@@ -11,12 +11,10 @@
 #include "lm/training/gradient_sum.h"
 #include "lm/training/objective.h"
 #include "optim/averaging.h"
-#include "optim/early_stopping.h"
-#include "optim/non_monotonic.h"
 #include "optim/optimizer.h"
-#include "optim/schedule.h"
-#include "tensor/clock.h"
-#include "tensor/diverged.h"
+#include "optim/validation.h"
+#include "tensor/profile.h"
+#include "tensor/error.h"
 
 namespace rondo {
 

@@ -6,7 +6,7 @@
 //   c' = f c + i g                  h' = o tanh(BN(c'; gamma_c) + beta_c)
 //
 // BN(x; gamma) = gamma (x - mean) / sqrt(variance + 1e-5), with separate statistics for each time step
-// (nn/layers/batch_norm.h). The c in the state is not normalised. W x and U h have no beta of their own: b
+// (nn/layers/normalization.h). The c in the state is not normalised. W x and U h have no beta of their own: b
 // makes it redundant. b starts at 0, plus the forget bias; gamma at 0.1, beta_c at 0. The paper calls U W_h,
 // and the bias of its f starts at 1: model.forget_bias.
 //
@@ -21,7 +21,7 @@
 #pragma once
 
 #include "nn/cells/multiplicative_integration.h"
-#include "nn/layers/batch_norm.h"
+#include "nn/layers/normalization.h"
 
 namespace rondo {
 
@@ -30,7 +30,12 @@ class BatchNormOfGates {
  public:
   static constexpr bool normalizes_cell_state = true, looks_across_rows = true;
 
-  BatchNormOfGates(Cell& cell, const StackedGates& gates);
+  BatchNormOfGates(Cell& cell, const StackedGates& gates)
+      : width_(gates.size()),
+        norm_ih_(cell, "ih", width_, cell.options.max_time_steps),
+        norm_hh_(cell, "hh", width_, cell.options.max_time_steps),
+        norm_c_(cell, "c", cell.hidden(), cell.options.max_time_steps),
+        beta_c_(cell, "beta_c", {cell.hidden()}, constant_values(0)) {}
 
   std::vector<const Parameter*> biases_of_input() const { return {}; }
   /// BN(c) + beta_c.
@@ -38,11 +43,18 @@ class BatchNormOfGates {
 
  protected:
   /// BN(W x) + shift, and BN(U h) + shift.
-  Variable of_input(StepInputs& x, const Projection& W, const Variable& shift = {}) const;
+  Variable of_input(StepInputs& x, const Projection& W, const Variable& shift = {}) const {
+    return norm_ih_(x.take(W), x.step(), shift);
+  }
   Variable of_state(StepInputs& x, const Variable& past, const Recurrent& U,
-                    const Variable& shift = {}) const;
+                    const Variable& shift = {}) const {
+    return norm_hh_(linear(past, U), x.step(), shift);
+  }
   /// Throws Error unless all gates are computed at once.
-  void check_all(int64_t begin, int64_t end) const;
+  void check_all(int64_t begin, int64_t end) const {
+    check(begin == 0 && end == width_,
+          "[batch norm] normalises all {} gates at once, and was asked for [{}, {})", width_, begin, end);
+  }
 
  private:
   int64_t width_;

@@ -14,6 +14,7 @@
 // recurrent input. Ours, after the same paper.
 #pragma once
 
+#include "autograd/operators/functions.h"
 #include "nn/cells/join.h"
 
 namespace rondo {
@@ -35,13 +36,23 @@ inline Keys keys_of(TransitionSettings& it) {
 class Layers {
  public:
   /// Layers of these sizes over a vector of size `from`; the first has the number `first`.
-  Layers(Cell& cell, int64_t from, const std::vector<int64_t>& sizes, int64_t first);
+  Layers(Cell& cell, int64_t from, const std::vector<int64_t>& sizes, int64_t first) {
+    for (const int64_t to : sizes) {
+      layers_.push_back(std::make_unique<Layer>(cell, first++, from, to));
+      from = to;
+    }
+  }
   /// [B, from] to [B, the last size].
-  Variable operator()(Variable u) const;
+  Variable operator()(Variable u) const {
+    for (const auto& layer : layers_) u = tanh(linear(u, layer->V, {layer->b}));
+    return u;
+  }
 
  private:
   struct Layer {
-    Layer(Cell& cell, int64_t number, int64_t from, int64_t to);
+    Layer(Cell& cell, int64_t number, int64_t from, int64_t to)
+        : V(cell, fmt::format("weight_{}", number), {to}, from),
+          b(cell, fmt::format("bias_{}", number), {to}, cell.options.biases) {}
     Recurrent V;
     Parameter b;
   };
@@ -55,7 +66,8 @@ class DeepTransition {
   static constexpr auto weight_name = "weight_hh";
   static constexpr auto reads = Projection::Reads::input;
 
-  explicit DeepTransition(Cell& cell);
+  explicit DeepTransition(Cell& cell)
+      : layers_(cell, cell.hidden(), cell.settings<TransitionSettings>().sizes(cell.options), 1) {}
   static int64_t width(const CellOptions& options) {
     return options.settings.get<TransitionSettings>().sizes(options).back();
   }
@@ -68,8 +80,19 @@ class DeepTransition {
 /// weight_ih is W, weight_hh is U, bias_1 is b_1; weight_k is V_k, bias_k is b_k.
 struct DeepTransitionRnn : Cell {
   using Settings = SettingsOf<GateBiasSettings, TransitionSettings>;
-  DeepTransitionRnn(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
+
+  DeepTransitionRnn(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : Cell(parent, suffix, cell_options),
+        b(*this, "bias_1", {sizes.front()}, options.biases),
+        W(*this, "weight_ih", {sizes.front()}, {&b}),
+        U(*this, "weight_hh", {sizes.front()}, hidden()),
+        inner(*this, sizes.front(), {sizes.begin() + 1, sizes.end()}, 2),
+        V(*this, fmt::format("weight_{}", sizes.size() + 1), {hidden()}, sizes.back()),
+        b_last(*this, fmt::format("bias_{}", sizes.size() + 1), {hidden()}, options.biases) {
+    check_has_one_bias(*this);
+  }
+
+  State step(StepInputs& x, const State& previous) override { return {tanh(last(x, previous))}; }
 
   const std::vector<int64_t> sizes = settings<TransitionSettings>().sizes(options);
   Parameter b;
@@ -81,13 +104,19 @@ struct DeepTransitionRnn : Cell {
 
  protected:
   /// V_L u_(L-1) + b_L.
-  Variable last(StepInputs& x, const State& previous);
+  Variable last(StepInputs& x, const State& previous) {
+    return linear(inner(tanh(add_linear(x.take(W), previous.h, U))), V, {b_last});
+  }
 };
 
 /// weight_shortcut is S [H, H].
 struct DeepTransitionRnnWithShortcut : DeepTransitionRnn {
-  DeepTransitionRnnWithShortcut(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
+  DeepTransitionRnnWithShortcut(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : DeepTransitionRnn(parent, suffix, cell_options), S(*this, "weight_shortcut", {hidden()}, hidden()) {}
+
+  State step(StepInputs& x, const State& previous) override {
+    return {tanh(add_linear(last(x, previous), previous.h, S))};
+  }
 
   Recurrent S;
 };

@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "nn/cells/join.h"
+#include "nn/cells/lstm.h"
 
 namespace rondo {
 
@@ -32,9 +32,36 @@ inline Keys keys_of(FastSlowSettings& it) {
 
 struct FastSlowLstm : Cell {
   using Settings = SettingsOf<FastSlowSettings, ForgetGateSettings>;
-  FastSlowLstm(Module& parent, const std::string& suffix, const CellOptions& options);
-  std::vector<StateTensor> state_tensors() const override;
-  State step(StepInputs& x, const State& previous) override;
+
+  FastSlowLstm(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : Cell(parent, suffix, cell_options) {
+    const auto& it = settings<FastSlowSettings>();
+    const int64_t F = hidden(), S = it.slow(options);
+    fast.push_back(std::make_unique<Part>(*this, "fast_1", F, F, Part::Reads::x));
+    slow = std::make_unique<Part>(*this, "slow", S, S, Part::Reads::computed, F);
+    fast.push_back(std::make_unique<Part>(*this, "fast_2", F, F, Part::Reads::computed, S));
+    for (int64_t i = 3; i <= it.fast_cells; ++i)
+      fast.push_back(std::make_unique<Part>(*this, fmt::format("fast_{}", i), F, F, Part::Reads::nothing));
+  }
+
+  std::vector<StateTensor> state_tensors() const override {
+    const int64_t S = settings<FastSlowSettings>().slow(options);
+    return {{"h", hidden()}, {"c", hidden()}, {"slow_h", S}, {"slow_c", S}};
+  }
+
+  State step(StepInputs& x, const State& previous) override {
+    const auto reads = [](const Part& part, const Variable& computed, const Variable& recurrent) {
+      return add_linear(linear(computed, *part.of_computed, {part.b}), recurrent, part.U);
+    };
+    State next = lstm_state(add_linear(x.take(*fast[0]->of_x), previous.h, fast[0]->U), previous.c);
+    const State slow_next =
+        lstm_state(reads(*slow, next.h, previous.other("slow_h")), previous.other("slow_c"));
+    next = lstm_state(reads(*fast[1], slow_next.h, next.h), next.c);
+    for (size_t i = 2; i < fast.size(); ++i)
+      next = lstm_state(linear(next.h, fast[i]->U, {fast[i]->b}), next.c);
+    next.others = {{"slow_h", slow_next.h}, {"slow_c", slow_next.c}};
+    return next;
+  }
 
   /// One of the LSTMs: W for its input, absent if it has none, and U for its recurrent input.
   struct Part {
@@ -42,7 +69,21 @@ struct FastSlowLstm : Cell {
     /// the step computes; the others read no input.
     enum class Reads { x, computed, nothing };
     Part(FastSlowLstm& cell, const std::string& name, int64_t units, int64_t recurrent, Reads reads,
-         int64_t width = 0);
+         int64_t width = 0)
+        : b(cell, "bias_" + name, {4 * units}, initial_bias(cell, units)),
+          of_x(reads == Reads::x ? std::make_unique<Projection>(cell, "weight_ih_" + name, GateRows(4, units),
+                                                                std::vector<const Parameter*>{&b})
+                                 : nullptr),
+          of_computed(reads == Reads::computed
+                          ? std::make_unique<Recurrent>(cell, "weight_ih_" + name, GateRows(4, units), width)
+                          : nullptr),
+          U(cell, "weight_hh_" + name, GateRows(4, units), recurrent) {}
+    /// 0, plus the forget bias.
+    static Initializer initial_bias(const Cell& cell, int64_t units) {
+      return constant_values(0).with_offset(cell.settings<ForgetGateSettings>().forget_bias, units,
+                                            2 * units);
+    }
+
     Parameter b;
     std::unique_ptr<Projection> of_x;
     std::unique_ptr<Recurrent> of_computed;

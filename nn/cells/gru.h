@@ -11,7 +11,7 @@
 // GruResetAfter in autograd/operators/gru_gates.h. Next: nn/cells/multiplicative.h.
 #pragma once
 
-#include "autograd/operators/gru_gates.h"
+#include "nn/cells/gates.h"
 #include "nn/cells/join.h"
 
 namespace rondo {
@@ -46,23 +46,36 @@ struct Gru : Cell {
   Recurrent U;
 };
 
+/// h' from stacked W x + b and U h + b' [B, 3H], with the reset after the product; computed at `place`, if
+/// that is defined.
+inline Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h,
+                                           const Tensor& place = {}) {
+  const int64_t H = h.shape().columns();
+  const std::vector<Variable> x = split(from_x, {H, H, H}), u = split(from_h, {H, H, H});
+  return pointwise_at(place, GruResetAfter{}, x[0], x[1], x[2], u[0], u[1], u[2], h);
+}
+
 /// The GRU of PyTorch's nn.GRU and cuDNN: n = tanh(W x + b + r (U h + b')) with two biases; with one bias, b
 /// alone.
 struct GruWithResetAfter : Cell {
   using Settings = SettingsOf<GateBiasSettings>;
 
-  GruWithResetAfter(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
+  GruWithResetAfter(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : Cell(parent, suffix, cell_options),
+        biases(*this, {gates}),
+        W(*this, "weight_ih", gates, biases.of_input()),
+        U(*this, "weight_hh", gates, hidden()) {}
+
+  State step(StepInputs& x, const State& previous) override {
+    const Variable from_h =
+        biases.recurrent ? linear(previous.h, U, {*biases.recurrent}) : linear(previous.h, U);
+    return {gru_state_with_reset_after(x.take(W), from_h, previous.h_unmasked(), x.place_of_h())};
+  }
 
   const GateRows gates = GateRows(3, hidden());
   GateBiases biases;
   Projection W;
   Recurrent U;
 };
-
-/// h' from stacked W x + b and U h + b' [B, 3H], with the reset after the product; computed at `place`, if
-/// that is defined.
-Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h,
-                                    const Tensor& place = {});
 
 }  // namespace rondo

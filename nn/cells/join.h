@@ -60,6 +60,10 @@ struct GateBiases {
   /// `count` biases, 0 to 2.
   GateBiases(Cell& cell, const StackedGates& gates, int64_t count, const Initializer& initializer);
   std::vector<const Parameter*> all() const;
+  /// The input's alone: the recurrent one is added elsewhere.
+  std::vector<const Parameter*> of_input() const {
+    return input ? std::vector<const Parameter*>{input.get()} : std::vector<const Parameter*>{};
+  }
 
   std::unique_ptr<Parameter> input, recurrent;  // null: absent
 };

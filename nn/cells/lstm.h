@@ -12,7 +12,7 @@
 
 #include <type_traits>
 
-#include "autograd/operators/lstm_gates.h"
+#include "nn/cells/gates.h"
 #include "nn/cells/join.h"
 
 namespace rondo {

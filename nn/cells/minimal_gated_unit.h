@@ -19,6 +19,7 @@
 
 #include <memory>
 
+#include "nn/cells/gates.h"
 #include "nn/cells/join.h"
 
 namespace rondo {
@@ -40,8 +41,22 @@ inline Keys keys_of(MinimalGatedUnitSettings& it) {
 
 struct MinimalGatedUnit : Cell {
   using Settings = SettingsOf<GateBiasSettings, MinimalGatedUnitSettings>;
-  MinimalGatedUnit(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
+
+  MinimalGatedUnit(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : Cell(parent, suffix, cell_options),
+        biases(*this, {of_x}),
+        b_f(make_b_f()),
+        W(*this, "weight_ih", of_x, biases.all()),
+        U(*this, "weight_hh", of_h, hidden()) {}
+
+  State step(StepInputs& x, const State& previous) override {
+    const Variable f = forget_gate(x, previous.h);
+    const Variable filtered = pointwise(GruReset{}, f, previous.h);
+    const int64_t x_rows = sum_of(of_x), h_rows = sum_of(of_h);  // n has the last of them
+    const Variable n =
+        add_linear(x.take(W, x_rows - hidden(), x_rows), filtered, U.rows(h_rows - hidden(), h_rows));
+    return {pointwise_at(x.place_of_h(), HighwayUpdate{}, n, f, previous.h_unmasked())};
+  }
 
   const MguGate variant = settings<MinimalGatedUnitSettings>().mgu_gate;
   const GateRows of_x = GateRows(variant == MguGate::full ? 2 : 1, hidden());  // f, n; or n alone
@@ -53,7 +68,21 @@ struct MinimalGatedUnit : Cell {
 
  private:
   /// The pre-activation of f, [B, H]; in MGU3 [H].
-  Variable forget_gate(StepInputs& x, const Variable& h) const;
+  Variable forget_gate(StepInputs& x, const Variable& h) const {
+    if (variant == MguGate::mgu3) return *b_f;
+    const Variable U_f = U.rows(0, hidden());
+    if (variant == MguGate::full) return add_linear(x.take(W, 0, hidden()), h, U_f);
+    return b_f ? linear(h, U_f, {*b_f}) : linear(h, U_f);
+  }
+
+  std::unique_ptr<Parameter> make_b_f() {
+    const bool has_biases = settings<GateBiasSettings>().biases > 0;
+    check_input(has_biases || variant != MguGate::mgu3,
+                "model.mgu_gate = \"mgu3\" has a forget gate of its bias alone, which model.biases = 0 "
+                "leaves out: set model.biases to 1, or choose another model.mgu_gate");
+    if (!has_biases || variant == MguGate::full || variant == MguGate::mgu2) return nullptr;
+    return std::make_unique<Parameter>(*this, "bias_f", Shape{hidden()}, options.biases);
+  }
 };
 
 }  // namespace rondo

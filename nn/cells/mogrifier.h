@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "nn/cells/gates.h"
 #include "nn/cells/join.h"
 
 namespace rondo {
@@ -33,16 +34,47 @@ class Mogrifier {
   static constexpr auto weight_name = "weight_hh";
   static constexpr auto reads = Projection::Reads::step;
 
-  explicit Mogrifier(Cell& cell);
+  explicit Mogrifier(Cell& cell) {
+    const int64_t I = cell.options.input_size, H = cell.hidden();
+    for (int64_t i = 1; i <= cell.settings<MogrifierSettings>().mogrifier_rounds; ++i) {
+      const bool scales_input = i % 2 == 1;
+      rounds_.push_back(scales_input ? std::make_unique<Map>(cell, fmt::format("weight_q_{}", i), I, H)
+                                     : std::make_unique<Map>(cell, fmt::format("weight_r_{}", i), H, I));
+    }
+  }
+
   static int64_t width(const CellOptions& options) { return options.hidden_size; }
   /// Returns the last h; replaces the step's input by the last x.
-  Variable operator()(StepInputs& x, const State& previous) const;
+  Variable operator()(StepInputs& x, const State& previous) const {
+    Variable input = x.input(), h = previous.h;
+    bool scales_input = true;
+    for (const auto& map : rounds_) {
+      Variable& scaled = scales_input ? input : h;
+      scaled = pointwise(Mogrify{}, (*map)(scales_input ? h : input), scaled);
+      scales_input = !scales_input;
+    }
+    x.set_input(input);
+    return h;
+  }
 
  private:
   /// Q_i or R_i: one matrix, or two factors.
   struct Map {
-    Map(Cell& cell, const std::string& name, int64_t to, int64_t from);
-    Variable operator()(const Variable& x) const;
+    Map(Cell& cell, const std::string& name, int64_t to, int64_t from) {
+      const int64_t rank = cell.settings<MogrifierSettings>().mogrifier_rank;
+      if (rank == 0) {
+        factors.push_back(std::make_unique<Recurrent>(cell, name, GateRows{to}, from));
+      } else {
+        factors.push_back(std::make_unique<Recurrent>(cell, name + "_right", GateRows{rank}, from));
+        factors.push_back(std::make_unique<Recurrent>(cell, name + "_left", GateRows{to}, rank));
+      }
+    }
+    Variable operator()(const Variable& x) const {
+      Variable result = x;
+      for (const auto& factor : factors) result = linear(result, *factor);
+      return result;
+    }
+
     std::vector<std::unique_ptr<Recurrent>> factors;  // the right one first
   };
   std::vector<std::unique_ptr<Map>> rounds_;

@@ -16,6 +16,9 @@
 // where weight_ih is U and weight_hm is V.
 #pragma once
 
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
+#include "nn/cells/gates.h"
 #include "nn/cells/join.h"
 
 namespace rondo {
@@ -23,7 +26,12 @@ namespace rondo {
 struct IntermediateSettings {
   int64_t intermediate = -1;
   /// M for a cell with these options. Throws InputError for a width of 0.
-  int64_t width(const CellOptions& options) const;
+  int64_t width(const CellOptions& options) const {
+    check_input(intermediate != 0,
+                "model.intermediate = 0 would cut the gates off from the state; -1 takes the width of the "
+                "layer's input");
+    return intermediate > 0 ? intermediate : options.input_size;
+  }
 };
 inline Keys keys_of(IntermediateSettings& it) {
   return {{"intermediate", &it.intermediate, between(-1, 1'000'000), "units",
@@ -37,14 +45,22 @@ class IntermediateState {
   static constexpr auto weight_name = "weight_hm";
   static constexpr auto reads = Projection::Reads::input;
 
-  explicit IntermediateState(Cell& cell, int64_t count = 1);
+  explicit IntermediateState(Cell& cell, int64_t count = 1)
+      : M_(width(cell.options)),
+        W_mx_(cell, "weight_mx", GateRows(static_cast<size_t>(count), M_)),
+        W_mh_(cell, "weight_mh", GateRows(static_cast<size_t>(count), M_), cell.hidden()) {}
+
   static int64_t width(const CellOptions& options) {
     return options.settings.get<IntermediateSettings>().width(options);
   }
   /// All intermediate states, [B, count M].
-  Variable operator()(StepInputs& x, const State& previous) const;
+  Variable operator()(StepInputs& x, const State& previous) const {
+    return x.take(W_mx_) * linear(previous.h, W_mh_);
+  }
   /// Number k alone, [B, M], with the given h; in the order of k.
-  Variable operator()(StepInputs& x, const Variable& h, int64_t k) const;
+  Variable operator()(StepInputs& x, const Variable& h, int64_t k) const {
+    return x.take(W_mx_, k * M_, (k + 1) * M_) * linear(h, W_mh_.rows(k * M_, (k + 1) * M_));
+  }
 
  private:
   int64_t M_;
@@ -60,8 +76,16 @@ class IntermediateState {
 /// computes B matrices.
 struct TensorRnn : Cell {
   using Settings = SettingsOf<GateBiasSettings>;
-  TensorRnn(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
+
+  TensorRnn(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : Cell(parent, suffix, cell_options),
+        biases(*this, {{hidden()}}),
+        U(*this, "weight_ih", {hidden()}, biases.all()),
+        W(*this, "weight_hx", GateRows(static_cast<size_t>(hidden()), hidden())) {}
+
+  State step(StepInputs& x, const State& previous) override {
+    return {tanh(x.take(U) + per_row_matmul(x.take(W), previous.h))};
+  }
 
   GateBiases biases;
   Projection U, W;
@@ -70,10 +94,20 @@ struct TensorRnn : Cell {
 /// What true multiplicative cells share: an m for each gate and for the candidate.
 struct TrueMultiplicativeCell : Cell {
   using Settings = SettingsOf<GateBiasSettings, IntermediateSettings>;
-  TrueMultiplicativeCell(Module& parent, const std::string& suffix, const CellOptions& options,
-                         const StackedGates& gates);
+
+  TrueMultiplicativeCell(Module& parent, const std::string& suffix, const CellOptions& cell_options,
+                         const StackedGates& gates)
+      : Cell(parent, suffix, cell_options),
+        biases(*this, gates),
+        U(*this, "weight_ih", gates.rows, biases.all()),
+        m(*this, std::ssize(gates.rows)),
+        V(*this, "weight_hm", gates.rows, IntermediateState::width(options)) {}
+
   /// U x + V m_k + b of gate k, with the given h in m_k; in the order of the gates.
-  Variable gate(StepInputs& x, const Variable& h, int64_t k) const;
+  Variable gate(StepInputs& x, const Variable& h, int64_t k) const {
+    const int64_t H = hidden();
+    return add_linear(x.take(U, k * H, (k + 1) * H), m(x, h, k), V.rows(k * H, (k + 1) * H));
+  }
 
   GateBiases biases;
   Projection U;
@@ -90,9 +124,17 @@ struct TrueMultiplicativeCell : Cell {
 /// All four are stacked i f g o.
 struct TrueMultiplicativeLstm : TrueMultiplicativeCell {
   using Settings = SettingsOfParts<TrueMultiplicativeCell, ForgetGate>;
-  TrueMultiplicativeLstm(Module& parent, const std::string& suffix, const CellOptions& options);
+
+  TrueMultiplicativeLstm(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : TrueMultiplicativeCell(parent, suffix, cell_options, {GateRows(4, cell_options.hidden_size), 1}) {}
+
   std::vector<StateTensor> state_tensors() const override { return {{"h", hidden()}, {"c", hidden()}}; }
-  State step(StepInputs& x, const State& previous) override;
+  State step(StepInputs& x, const State& previous) override {
+    const Variable& h = previous.h;
+    const Variable i = gate(x, h, 0), f = gate(x, h, 1), g = gate(x, h, 2), o = gate(x, h, 3);
+    const auto next = pointwise_outputs_at(x.place_of_h(), LstmGates{}, i, f, g, o, previous.c);
+    return {next[0], next[1]};
+  }
 };
 
 /// True multiplicative GRU: the candidate's m sees the reset state. Maupome & Meurs (22)-(24); (23) has a
@@ -104,8 +146,15 @@ struct TrueMultiplicativeLstm : TrueMultiplicativeCell {
 ///
 /// All three are stacked r z n, and z keeps the old state (Maupome & Meurs write 1 - z for it).
 struct TrueMultiplicativeGru : TrueMultiplicativeCell {
-  TrueMultiplicativeGru(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
+  TrueMultiplicativeGru(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : TrueMultiplicativeCell(parent, suffix, cell_options, {GateRows(3, cell_options.hidden_size)}) {}
+
+  State step(StepInputs& x, const State& previous) override {
+    const Variable& h = previous.h;
+    const Variable r = gate(x, h, 0), z = gate(x, h, 1);
+    const Variable n = gate(x, pointwise(GruReset{}, r, h), 2);
+    return {pointwise_at(x.place_of_h(), GruUpdate{}, z, n, previous.h_unmasked())};
+  }
 };
 
 }  // namespace rondo

@@ -8,7 +8,8 @@
 // the state.
 #pragma once
 
-#include "nn/cells/cell.h"
+#include "nn/cells/gates.h"
+#include "nn/cells/join.h"
 
 namespace rondo {
 
@@ -21,11 +22,31 @@ inline Keys keys_of(QuasiRecurrentSettings& it) {
 
 struct QuasiRecurrentNetwork : Cell {
   using Settings = SettingsOf<QuasiRecurrentSettings>;
-  QuasiRecurrentNetwork(Module& parent, const std::string& suffix, const CellOptions& options);
-  std::vector<StateTensor> state_tensors() const override;
+
+  QuasiRecurrentNetwork(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : Cell(parent, suffix, cell_options),
+        b(*this, "bias_ih", {sum_of(gates)}, options.biases),
+        W(*this, "weight_ih", gates, {&b}, Projection::Reads::input, window()) {}
+
+  std::vector<StateTensor> state_tensors() const override {
+    std::vector<StateTensor> tensors = {{"h", hidden()}, {"c", hidden()}};
+    if (window() > 1) tensors.push_back({"x", (window() - 1) * options.input_size});
+    return tensors;
+  }
   int64_t window() const override { return settings<QuasiRecurrentSettings>().window; }
   bool reads_h() const override { return false; }
-  State step(StepInputs& x, const State& previous) override;
+
+  State step(StepInputs& x, const State& previous) override {
+    const std::vector<Variable> gate = split(x.take(W), gates);
+    const auto next = pointwise_outputs(QrnnGates{}, gate[0], gate[1], gate[2], previous.c);
+    State state{next[0], next[1]};
+    if (window() > 1) {
+      const int64_t kept = (window() - 2) * options.input_size;
+      const Variable& earlier = previous.other("x");
+      state.others = {{"x", kept > 0 ? concat({x.input(), earlier.slice_columns(0, kept)}) : x.input()}};
+    }
+    return state;
+  }
 
   const GateRows gates = GateRows(3, hidden());
   Parameter b;

@@ -13,7 +13,8 @@
 #include <memory>
 #include <vector>
 
-#include "nn/cells/cell.h"
+#include "nn/cells/gates.h"
+#include "nn/cells/join.h"
 
 namespace rondo {
 
@@ -29,8 +30,22 @@ inline Keys keys_of(RecurrentHighwaySettings& it) {
 
 struct RecurrentHighwayNetwork : Cell {
   using Settings = SettingsOf<RecurrentHighwaySettings>;
-  RecurrentHighwayNetwork(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
+
+  RecurrentHighwayNetwork(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : Cell(parent, suffix, cell_options), b(make_biases()), W(*this, "weight_ih", gates, {b[0].get()}) {
+    for (size_t l = 1; l <= b.size(); ++l)
+      R.push_back(std::make_unique<Recurrent>(*this, fmt::format("weight_hh_{}", l), gates, hidden()));
+  }
+
+  State step(StepInputs& x, const State& previous) override {
+    Variable s = previous.h_unmasked(), seen = previous.h;
+    for (size_t l = 0; l < R.size(); ++l) {
+      const Variable z = l == 0 ? add_linear(x.take(W), seen, *R[0]) : linear(seen, *R[l], {*b[l]});
+      const std::vector<Variable> gate = split(z, gates);
+      s = seen = pointwise(HighwayUpdate{}, gate[0], gate[1], s);
+    }
+    return {s};
+  }
 
   const GateRows gates = GateRows(2, hidden());
   std::vector<std::unique_ptr<Parameter>> b;
@@ -38,7 +53,15 @@ struct RecurrentHighwayNetwork : Cell {
   std::vector<std::unique_ptr<Recurrent>> R;
 
  private:
-  std::vector<std::unique_ptr<Parameter>> biases_of_layers();
+  std::vector<std::unique_ptr<Parameter>> make_biases() {
+    const auto& [depth, transform_bias] = settings<RecurrentHighwaySettings>();
+    const Initializer initializer = constant_values(0).with_offset(transform_bias, hidden(), 2 * hidden());
+    std::vector<std::unique_ptr<Parameter>> biases;
+    for (int64_t l = 1; l <= depth; ++l)
+      biases.push_back(
+          std::make_unique<Parameter>(*this, fmt::format("bias_{}", l), Shape{2 * hidden()}, initializer));
+    return biases;
+  }
 };
 
 }  // namespace rondo

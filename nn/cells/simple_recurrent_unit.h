@@ -9,7 +9,10 @@
 // vectors.
 #pragma once
 
-#include "nn/cells/cell.h"
+#include <cmath>
+
+#include "nn/cells/gates.h"
+#include "nn/cells/join.h"
 
 namespace rondo {
 
@@ -23,16 +26,40 @@ inline Keys keys_of(SimpleRecurrentUnitSettings& it) {
 
 struct SimpleRecurrentUnit : Cell {
   using Settings = SettingsOf<SimpleRecurrentUnitSettings>;
-  SimpleRecurrentUnit(Module& parent, const std::string& suffix, const CellOptions& options);
+
+  SimpleRecurrentUnit(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : Cell(parent, suffix, cell_options),
+        W(*this, "weight_ih", gates),
+        v_f(*this, "weight_cf", hidden(), vectors()),
+        v_r(*this, "weight_cr", hidden(), vectors()),
+        b_f(*this, "bias_f", {hidden()}, constant_values(0)),
+        b_r(*this, "bias_r", {hidden()}, constant_values(highway_bias)) {}
+
   std::vector<StateTensor> state_tensors() const override { return {{"h", hidden()}, {"c", hidden()}}; }
   bool reads_h() const override { return false; }
-  State step(StepInputs& x, const State& previous) override;
 
+  State step(StepInputs& x, const State& previous) override {
+    const std::vector<Variable> gate = split(x.take(W), gates);
+    const auto alpha = static_cast<real>(std::sqrt(1 + 2 * std::exp(highway_bias)));
+    const auto next = pointwise_outputs(SruGates{alpha}, gate[0], gate[1], gate[2],
+                                        input_fits ? x.input() : gate[3], previous.c, v_f, v_r, b_f, b_r);
+    return {next[0], next[1]};
+  }
+
+  const double highway_bias = settings<SimpleRecurrentUnitSettings>().highway_bias;
   const bool input_fits = options.input_size == hidden();
   const GateRows gates = GateRows(input_fits ? 3 : 4, hidden());
   Projection W;
   Recurrent v_f, v_r;
   Parameter b_f, b_r;
+
+ private:
+  /// The initialiser of recurrent weights, unless it is orthogonal, which a vector cannot be.
+  Initializer vectors() const {
+    const Initializer& weights = options.recurrent_weights;
+    return weights.kind == Initializer::Kind::orthogonal ? uniform_values(1 / std::sqrt(options.hidden_size))
+                                                         : weights;
+  }
 };
 
 }  // namespace rondo

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "autograd/sequence.h"
-#include "nn/layers/batch_norm.h"
+#include "nn/layers/normalization.h"
 
 namespace rondo {
 

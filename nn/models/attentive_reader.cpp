@@ -8,11 +8,6 @@
 namespace rondo {
 namespace {
 
-AttentiveReaderOptions checked_options(const AttentiveReaderOptions& options) {
-  check_options(options);
-  return options;
-}
-
 StackOptions stack_of(const AttentiveReaderOptions& options) {
   return stack_options(options, options.layers, options.embedding, options.bidirectional);
 }
@@ -30,12 +25,12 @@ Keys keys_of(AttentiveReaderOptions& it) {
        "batch-normalise each term inside a tanh of the attention, and of what joins document and question; "
        "with a bn_ cell it is the BN-everywhere of Cooijmans et al. 2016"},
   };
-  return recurrent_keys(it, of_model);
+  return sentence_keys(it, of_model);
 }
 
 void check_options(const AttentiveReaderOptions& options) {
   check_limits_of(options);
-  check_recurrent(options);
+  check_sentence_options(options);
 }
 
 bool looks_across_rows(const AttentiveReaderOptions& options) {
@@ -44,7 +39,7 @@ bool looks_across_rows(const AttentiveReaderOptions& options) {
 
 AttentiveReader::AttentiveReader(const AttentiveReaderOptions& options, int64_t vocabulary, int64_t entities,
                                  uint64_t seed, Device device)
-    : options_(checked_options(options)),
+    : options_(checked(options)),
       embedding_(*this, "embedding", vocabulary, options.embedding, options.embedding_init),
       embedding_dropout_(*this, "embedding_dropout", options.dropout, options.variational),
       document_(*this, "document", stack_of(options)),
@@ -64,9 +59,8 @@ AttentiveReader::AttentiveReader(const AttentiveReaderOptions& options, int64_t 
   finalize(seed, options.init_all, device);
 }
 
-RecurrentStack::Result AttentiveReader::states(RecurrentStack& stack, const Input& text) {
-  const Variable x = reshape(embedding_(text.ids), {text.steps, text.texts, options_.embedding});
-  return stack(embedding_dropout_(x), stack.initial_states(text.texts), text.lengths);
+RecurrentStack::Result AttentiveReader::states(RecurrentStack& stack, const SentenceInput& text) {
+  return read_sequences(stack, embedded(embedding_.weight, embedding_dropout_, text), text.lengths);
 }
 
 Variable AttentiveReader::joint_sum(const Variable& r, const Variable& u) const {
@@ -74,7 +68,8 @@ Variable AttentiveReader::joint_sum(const Variable& r, const Variable& u) const 
   return (*norm_ug_)(linear(u, W_ug_), 0, (*norm_rg_)(linear(r, W_rg_), 0, *b_g_));
 }
 
-AttentiveReader::Output AttentiveReader::operator()(const Input& document, const Input& question) {
+AttentiveReader::Output AttentiveReader::operator()(const SentenceInput& document,
+                                                    const SentenceInput& question) {
   const Variable u = last_h(states(question_, question).states, options_.bidirectional);
   const auto y = attention_.prepare(states(document_, document).output, document.lengths);
   const auto [r, s] = attention_(u, y);

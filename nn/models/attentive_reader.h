@@ -28,13 +28,12 @@
 
 #include "autograd/cross_entropy.h"
 #include "nn/layers/attention.h"
-#include "nn/layers/embedding.h"
 #include "nn/layers/linear.h"
-#include "nn/models/recurrent_options.h"
+#include "nn/models/sequence_model.h"
 
 namespace rondo {
 
-struct AttentiveReaderOptions : RecurrentOptions {
+struct AttentiveReaderOptions : SentenceOptions {
   int64_t layers = 1;
   bool batch_norm_attention = false;
 };
@@ -51,17 +50,12 @@ class AttentiveReader : public Module {
   AttentiveReader(const AttentiveReaderOptions& options, int64_t vocabulary, int64_t entities,
                   uint64_t seed = 1, Device device = Device::cpu);
 
-  /// The symbols of B texts, step by step: ids[t * B + b].
-  struct Input {
-    Tokens ids;
-    int64_t steps = 0, texts = 0;  // T, B
-    Lengths lengths{};             // steps of each text that are not padding, 1 or more; empty: all
-  };
   struct Output {
     Variable joint;      // g after its dropout, [B, H]
     Variable attention;  // s, exactly 0 in the padding: [B, T]
   };
-  Output operator()(const Input& document, const Input& question);
+  /// Each text has one step or more.
+  Output operator()(const SentenceInput& document, const SentenceInput& question);
 
   /// Logits of all entities, [B, K].
   Variable logits(const Variable& joint) const { return output_(joint); }
@@ -79,7 +73,7 @@ class AttentiveReader : public Module {
  private:
   /// W_rg r + W_ug u, or the normalised terms and b_g.
   Variable joint_sum(const Variable& r, const Variable& u) const;
-  RecurrentStack::Result states(RecurrentStack& stack, const Input& text);
+  RecurrentStack::Result states(RecurrentStack& stack, const SentenceInput& text);
 
   AttentiveReaderOptions options_;
   Embedding embedding_;

@@ -2,17 +2,9 @@
 #include "nn/models/ctc_model.h"
 
 namespace rondo {
-namespace {
-
-CtcModelOptions checked(const CtcModelOptions& options) {
-  check_options(options);
-  return options;
-}
-
-}  // namespace
 
 Keys keys_of(CtcModelOptions& it) {
-  Keys keys = recurrent_keys(
+  Keys keys = sentence_keys(
       it, {{"layers", &it.layers, between(1, 1000), "layers", "of the network"},
            {"bidirectional", &it.bidirectional, {}, "", "read each utterance in both directions"}});
   std::erase_if(keys, [](const Key& key) { return key.name.starts_with("embedding"); });
@@ -21,7 +13,7 @@ Keys keys_of(CtcModelOptions& it) {
 
 void check_options(const CtcModelOptions& options) {
   check_limits_of(options);
-  check_recurrent(options);
+  check_sentence_options(options);
 }
 
 CtcModel::CtcModel(const CtcModelOptions& options, int64_t width, int64_t symbols, uint64_t seed,
@@ -37,7 +29,7 @@ CtcModel::CtcModel(const CtcModelOptions& options, int64_t width, int64_t symbol
 
 Variable CtcModel::scores(const Variable& frames, const Lengths& lengths) {
   const int64_t T = frames.shape()[0], B = frames.shape()[1];
-  const Variable h = recurrent_(frames, recurrent_.initial_states(B), lengths).output;
+  const Variable h = read_sequences(recurrent_, frames, lengths).output;
   return reshape(output_(states_dropout_(h)), {T, B, symbols()});
 }
 

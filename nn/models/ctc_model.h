@@ -19,12 +19,12 @@
 
 #include "autograd/ctc_loss.h"
 #include "nn/layers/linear.h"
-#include "nn/models/recurrent_options.h"
+#include "nn/models/sequence_model.h"
 
 namespace rondo {
 
 /// Its `embedding` has no use: frames are numbers.
-struct CtcModelOptions : RecurrentOptions {
+struct CtcModelOptions : SentenceOptions {
   int64_t layers = 4;
 };
 Keys keys_of(CtcModelOptions& options);

@@ -9,8 +9,8 @@
 namespace rondo {
 namespace {
 
-EncoderDecoderOptions checked(const EncoderDecoderOptions& options, int64_t source_vocabulary,
-                              int64_t target_vocabulary) {
+EncoderDecoderOptions checked_with(const EncoderDecoderOptions& options, int64_t source_vocabulary,
+                                   int64_t target_vocabulary) {
   check_options(options);
   check_input(
       options.tied != TiedTables::all || source_vocabulary == target_vocabulary,
@@ -105,7 +105,7 @@ Decoder::Decoder(Module& parent, std::string name, const EncoderDecoderOptions& 
 
 EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options, int64_t source_vocabulary,
                                int64_t target_vocabulary, uint64_t seed, Device device)
-    : options_(checked(options, source_vocabulary, target_vocabulary)),
+    : options_(checked_with(options, source_vocabulary, target_vocabulary)),
       own_decoder_(std::make_unique<Decoder>(*this, "", options, target_vocabulary)),
       own_encoder_(
           std::make_unique<Encoder>(*this, "", options, source_vocabulary,
@@ -125,15 +125,10 @@ std::vector<Cell*> EncoderDecoder::cells() const {
   return all;
 }
 
-Variable EncoderDecoder::embedded(const Embedding& table, Dropout& dropout, const Sentences& sentences) {
-  return dropout(
-      reshape(table(sentences.ids), {sentences.steps, sentences.sentences, table.weight.shape()[1]}));
-}
-
-EncoderDecoder::Source EncoderDecoder::encode(const Sentences& source) {
+EncoderDecoder::Source EncoderDecoder::encode(const SentenceInput& source) {
   if (!encoder_) return no_source(source.sentences);
-  const auto [h, last] = encoder_->stack(embedded(encoder_->embedding, encoder_->dropout, source),
-                                         encoder_->stack.initial_states(source.sentences), source.lengths);
+  const auto [h, last] = read_sequences(
+      encoder_->stack, embedded(encoder_->embedding.weight, encoder_->dropout, source), source.lengths);
   Source result{source.sentences, bridged(last)};
   if (decoder_->attention)
     result.states = decoder_->attention->prepare(h, source.lengths);
@@ -185,9 +180,9 @@ EncoderDecoder::Output EncoderDecoder::read_out(const Variable& states, const So
   return {tanh(linear(concat({context, reshape(states, {N, H})}), decoder_->W_c)), weights};
 }
 
-EncoderDecoder::Output EncoderDecoder::decode(const Sentences& inputs, const Source& source) {
+EncoderDecoder::Output EncoderDecoder::decode(const SentenceInput& inputs, const Source& source) {
   const int64_t T = inputs.steps, B = inputs.sentences, W = options_.readout_width();
-  Variable y = embedded(decoder_->embedding, decoder_->dropout, inputs);
+  Variable y = embedded(decoder_->embedding.weight, decoder_->dropout, inputs);
   Output output;
   if (options_.input_feeding) {
     begin_steps(B);

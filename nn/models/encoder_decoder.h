@@ -25,9 +25,8 @@
 
 #include "autograd/cross_entropy.h"
 #include "nn/layers/attention.h"
-#include "nn/layers/embedding.h"
 #include "nn/layers/linear.h"
-#include "nn/models/recurrent_options.h"
+#include "nn/models/sequence_model.h"
 
 namespace rondo {
 
@@ -51,8 +50,11 @@ enum class TiedTables { none, output, all };
 inline std::vector<std::string> names_of(TiedTables) { return {"none", "output", "all"}; }
 
 /// The embeddings of both sides have the same width; the encoder may be bidirectional.
-struct EncoderDecoderOptions : RecurrentOptions {
-  EncoderDecoderOptions() : RecurrentOptions{.embedding = 256, .hidden = 512} {}
+struct EncoderDecoderOptions : SentenceOptions {
+  EncoderDecoderOptions() {
+    embedding = 256;
+    hidden = 512;
+  }
 
   int64_t encoder_layers = 1, decoder_layers = 1;
   SourceAttention attention = SourceAttention::general;
@@ -110,12 +112,6 @@ class EncoderDecoder : public Module {
   /// model: whatever the source, s_0 = 0 and c_t = 0.
   EncoderDecoder(Module& root, const EncoderDecoderOptions& options, Encoder* encoder, Decoder& decoder);
 
-  /// Consecutive symbols of B sentences, step by step: ids[t * B + b].
-  struct Sentences {
-    Tokens ids;
-    int64_t steps = 0, sentences = 0;  // T or S, and B
-    Lengths lengths{};                 // steps of each sentence that are not padding; empty: all
-  };
   /// What the decoder needs of the source.
   struct Source {
     int64_t sentences = 0;       // B
@@ -123,7 +119,7 @@ class EncoderDecoder : public Module {
     Variable context{};          // c [B, H] if it is fixed, else undefined
     Attention::Source states{};  // h [S, B, H] for attention, else undefined
   };
-  Source encode(const Sentences& source);
+  Source encode(const SentenceInput& source);
 
   struct Output {
     Variable readout;    // r after its dropout, [N, readout]
@@ -131,7 +127,7 @@ class EncoderDecoder : public Module {
   };
   /// All steps of the targets at once, each after its true previous symbols: `inputs` are the targets, one
   /// step late. N = T * B.
-  Output decode(const Sentences& inputs, const Source& source);
+  Output decode(const SentenceInput& inputs, const Source& source);
 
   /// Between two steps of a decoder that reads what it writes.
   struct Position {
@@ -165,7 +161,6 @@ class EncoderDecoder : public Module {
   std::vector<Cell*> cells() const;
 
  private:
-  static Variable embedded(const Embedding& table, Dropout& dropout, const Sentences& sentences);
   /// What a decoder without a source reads.
   Source no_source(int64_t sentences) const;
   std::vector<State> bridged(const std::vector<State>& last) const;

@@ -36,7 +36,7 @@ Keys keys_of(EncoderDecoderOptions& it) {
        "tables that are one: the target's embedding and the output's weights; all: the source's embedding, "
        "too"},
   };
-  return recurrent_keys(it, of_model);
+  return sentence_keys(it, of_model);
 }
 
 namespace {
@@ -63,7 +63,7 @@ void check_context(const EncoderDecoderOptions& options) {
 
 void check_options(const EncoderDecoderOptions& options) {
   check_limits_of(options);
-  check_recurrent(options);
+  check_sentence_options(options);
   check_input(!options.input_feeding || options.attention != SourceAttention::none,
               "model.input_feeding feeds back what attention has read: set model.attention, or leave it out");
   if (options.context_integration == ContextIntegration::multiplicative) check_context(options);

@@ -6,40 +6,31 @@
 namespace rondo {
 namespace {
 
-StackOptions stack_options(const LanguageModelOptions& options, int64_t vocabulary_size) {
+StackOptions stack_of(const LanguageModelOptions& options, int64_t vocabulary_size) {
   const auto cell = [&](int64_t input, int64_t H) {
     CellOptions result = pytorch_cell(input, H);
     result.input_weights = options.input_init.initializer().value_or(result.input_weights);
     result.recurrent_weights = options.recurrent_init.initializer().value_or(result.recurrent_weights);
     result.max_time_steps = options.max_time_steps;
-    result.settings = options.cell_settings;
-    result.trained_initial_state = options.trained_initial_states;
     return result;
   };
-  StackOptions stack{.cell = options.cell,
-                     .layers = {},
-                     .minor_input = options.minor_input,
-                     .dropout = options.hidden_dropout.value_or(options.dropout),
-                     .variational = options.variational,
-                     .regularization = options.regularization};
+  std::vector<LayerOptions> layers;
   const int64_t embedding = options.embedding > 0 ? options.embedding : vocabulary_size;
   int64_t input = embedding;
   for (size_t i = 0; i < options.hidden.size(); ++i) {
     const int64_t units = options.hidden[i], major = options.major_units(i);
     if (major == units)
-      stack.layers.emplace_back(cell(input, units));
+      layers.emplace_back(cell(input, units));
     else
-      stack.layers.emplace_back(
+      layers.emplace_back(
           cell(input, major),
           cell(options.minor_input == MinorInput::embedding ? embedding : input, units - major));
     input = units;
   }
+  StackOptions stack = stack_options(options, std::move(layers));
+  stack.minor_input = options.minor_input;
+  stack.dropout = options.hidden_dropout.value_or(options.dropout);
   return stack;
-}
-
-LanguageModelOptions checked(const LanguageModelOptions& options) {
-  check_options(options);
-  return layer_by_layer(options);
 }
 
 Variable as_rows(const Variable& x) { return reshape(x, {x.shape().rows(), x.shape().columns()}); }
@@ -48,7 +39,7 @@ Variable as_rows(const Variable& x) { return reshape(x, {x.shape().rows(), x.sha
 
 LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size, uint64_t seed,
                              Device device)
-    : options_(checked(options)),
+    : options_(layer_by_layer(options)),
       vocabulary_size_(vocabulary_size),
       embedding_(options.embedding > 0
                      ? std::make_unique<Embedding>(*this, "embedding", vocabulary_size, options.embedding,
@@ -57,7 +48,7 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
       embedding_dropout_(*this, "embedding_dropout", options.embedding_dropout),
       input_dropout_(*this, "input_dropout", options.input_dropout.value_or(options.dropout),
                      options.variational),
-      recurrent_(*this, "rnn", stack_options(options_, vocabulary_size)),
+      recurrent_(*this, "rnn", stack_of(options_, vocabulary_size)),
       output_dropout_(*this, "output_dropout", options.output_dropout.value_or(options.dropout),
                       options.variational) {
   int64_t width = options_.hidden.back();

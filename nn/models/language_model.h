@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "autograd/cross_entropy.h"
-#include "nn/layers/embedding.h"
 #include "nn/models/language_model_options.h"
 #include "nn/output/mixture.h"
 

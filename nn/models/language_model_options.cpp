@@ -9,7 +9,7 @@ namespace rondo {
 
 Keys keys_of(LanguageModelOptions& it) {
   const Keys of_model = {
-      {"cell", &it.cell, one_of(cell_names()), "", "the recurrent cell: `lm info --cells` says what each is"},
+      cell_key(it),
       {"layers", &it.layers, between(1, 1000), "layers", "number of recurrent layers"},
       {"embedding", &it.embedding, between(0, 1'000'000), "units",
        "width of a symbol's vector; 0: no table, the input is one-hot"},
@@ -73,7 +73,7 @@ Keys keys_of(LanguageModelOptions& it) {
        "initial values of the output layer's weights, if they are not tied; pytorch: "
        "U(-1/sqrt(width of its input), 1/sqrt(width of its input)), its bias too, which else begins at 0"},
       {"output_range", &it.output_init.range, at_least(0), "", "the same for output_init"},
-      trained_initial_states_key(it.trained_initial_states),
+      trained_initial_states_key(it),
       {"init_all", &it.init_all, at_least(0), "",
        "half width of one uniform distribution for every parameter, biases included; 0: off"},
   };
@@ -118,24 +118,18 @@ void check_adaptive(const LanguageModelOptions& options) {
 
 }  // namespace
 
-LanguageModelOptions layer_by_layer(LanguageModelOptions options) {
-  const size_t layers =
-      options.hidden.size() == 1 ? static_cast<size_t>(options.layers) : options.hidden.size();
-  options.layers = static_cast<int64_t>(layers);
-  options.hidden = one_a_layer(options.hidden, layers);
-  options.major_ratio = one_a_layer(options.major_ratio, layers);
-  return options;
-}
-
-void check_options(const LanguageModelOptions& given) {
+LanguageModelOptions layer_by_layer(const LanguageModelOptions& given) {
   check_input(!given.hidden.empty() && given.layers > 0, "a model needs at least one recurrent layer");
   const auto widths = static_cast<int64_t>(given.hidden.size());
   check_input(widths == 1 || given.layers == 1 || given.layers == widths,
               "model.hidden has {} widths for {} layers: give one for each, or one for all", widths,
               given.layers);
-  const LanguageModelOptions options = layer_by_layer(given);
-  check_settings(options.cell, options.cell_settings, "model.");
-  check_embeddings(options.embedding_init, options.init_all);
+  LanguageModelOptions options = given;
+  const size_t layers = widths == 1 ? static_cast<size_t>(given.layers) : given.hidden.size();
+  options.layers = static_cast<int64_t>(layers);
+  options.hidden = one_a_layer(given.hidden, layers);
+  options.major_ratio = one_a_layer(given.major_ratio, layers);
+  check_recurrent(options);
   check_input(
       !options.bidirectional,
       "bidirectional layers read what a left-to-right language model has to predict; they are for encoders");
@@ -158,7 +152,6 @@ void check_options(const LanguageModelOptions& given) {
                 "a minor cell reads the embedding, which one-hot symbols do not have: set model.embedding, "
                 "or model.minor_input = \"previous_layer\"");
   }
-  check_regularization(options.cell, options.regularization);
   check_input(options.embedding_dropout == 0 || options.embedding > 0,
               "model.embedding_dropout drops rows of the embedding, and one-hot symbols have none: set "
               "model.embedding, or leave it out");
@@ -178,6 +171,7 @@ void check_options(const LanguageModelOptions& given) {
               "from {}): set model.embedding = {} or model.tied = false",
               options.embedding, options.last_width(),
               options.output_layers.empty() ? "model.hidden" : "model.output_layers", options.last_width());
+  return options;
 }
 
 bool masks(const LanguageModelOptions& options) {

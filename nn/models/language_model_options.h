@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "nn/models/sequence_model.h"
 #include "nn/output/adaptive_softmax.h"
-#include "nn/recurrent/recurrent_stack.h"
 
 namespace rondo {
 
@@ -20,9 +20,8 @@ inline std::vector<std::string> names_of(OutputActivation) { return {"tanh", "id
 enum class OutputKind { softmax, adaptive };
 inline std::vector<std::string> names_of(OutputKind) { return {"softmax", "adaptive"}; }
 
-struct LanguageModelOptions {
-  std::string cell = "lstm";            // a name that make_cell knows
-  int64_t embedding = 200;              // E; 0: no table, a symbol is a vector of V - 1 zeros and a 1
+/// An `embedding` of 0 is no table: a symbol is a vector of V - 1 zeros and a 1.
+struct LanguageModelOptions : RecurrentOptions {
   std::vector<int64_t> hidden = {200};  // units of each layer; a single number is used for all `layers`
   int64_t layers = 1;
   // Share of a layer's units that belong to its major cell; 1: no minor cell. A single number is used for all
@@ -32,12 +31,9 @@ struct LanguageModelOptions {
   bool bidirectional = false;  // refused: a left-to-right language model must not read later symbols
   std::vector<int64_t> output_layers{};  // widths of layers between the last recurrent one and the output
   OutputActivation output_activation = OutputActivation::tanh;
-  double dropout = 0;  // on every connection that is not recurrent (Zaremba et al. 2014)
-  // Override it: on the embedding, between recurrent layers, on the last one's output.
+  // Override `dropout`: on the embedding, between recurrent layers, on the last one's output.
   std::optional<double> input_dropout{}, hidden_dropout{}, output_dropout{};
-  bool variational = false;      // the same masks at all steps of a chunk (Gal & Ghahramani 2016)
   double embedding_dropout = 0;  // share of the symbols whose embedding is zero for a whole chunk (the same)
-  RecurrentRegularization regularization{};
   // A mixture of K softmaxes (Yang et al. 2018). They read K latents, as wide as the embedding or, without
   // one, as the last layer.
   int64_t experts = 1;
@@ -45,15 +41,11 @@ struct LanguageModelOptions {
   OutputKind output = OutputKind::softmax;
   AdaptiveSoftmaxOptions adaptive{};
   bool tied = false;  // output weights are the embedding's; without a mixture the last width must be E
-  CellSettings cell_settings{};         // of the cell's family
-  int64_t max_time_steps = 100;         // of CellOptions
-  bool trained_initial_states = false;  // h0 and c0 (Cooijmans et al. 2016)
+  int64_t max_time_steps = 100;  // of CellOptions
 
-  // Initial values of the cells' input and recurrent weights, of the output layer's weight, which must not be
-  // tied, and of the embedding. The output's bias begins at 0 unless output_init is PyTorch's.
+  // Initial values of the cells' input and recurrent weights, and of the output layer's weight, which must
+  // not be tied. The output's bias begins at 0 unless output_init is PyTorch's.
   InitialValues input_init{}, recurrent_init{}, output_init{};
-  InitialValues embedding_init = default_of_embeddings;
-  double init_all = 0;  // half width of a uniform for all parameters instead; forget_bias is still added
 
   /// For options with one element per layer: the units of layer i's major cell.
   int64_t major_units(size_t i) const;
@@ -61,11 +53,10 @@ struct LanguageModelOptions {
   int64_t last_width() const;
 };
 Keys keys_of(LanguageModelOptions& options);
-/// The same options with one element of `hidden` and of `major_ratio` for each layer.
-LanguageModelOptions layer_by_layer(LanguageModelOptions options);
-
-/// InputError if the options contradict each other.
-void check_options(const LanguageModelOptions& options);
+/// The same options with one element of `hidden` and of `major_ratio` for each layer. InputError if they
+/// contradict each other.
+LanguageModelOptions layer_by_layer(const LanguageModelOptions& options);
+inline void check_options(const LanguageModelOptions& options) { layer_by_layer(options); }
 
 /// Whether training has any dropout or zoneout: a chunk with masks cannot be computed in pieces.
 bool masks(const LanguageModelOptions& options);

@@ -6,11 +6,6 @@
 namespace rondo {
 namespace {
 
-SentenceClassifierOptions checked(const SentenceClassifierOptions& options) {
-  check_options(options);
-  return options;
-}
-
 /// The mean over the first lengths[b] steps of each sentence; the others are zeros.
 Variable mean_over_time(const Variable& states, const Lengths& lengths) {
   const int64_t T = states.shape()[0], B = states.shape()[1];
@@ -36,12 +31,12 @@ Keys keys_of(SentenceClassifierOptions& it) {
        "what is predicted from: the last state of each direction, the mean of all states, or the maximum of "
        "each unit over time"},
   };
-  return recurrent_keys(it, of_model);
+  return sentence_keys(it, of_model);
 }
 
 void check_options(const SentenceClassifierOptions& options) {
   check_limits_of(options);
-  check_recurrent(options);
+  check_sentence_options(options);
 }
 
 SentenceClassifier::SentenceClassifier(const SentenceClassifierOptions& options, int64_t vocabulary,
@@ -57,13 +52,11 @@ SentenceClassifier::SentenceClassifier(const SentenceClassifierOptions& options,
   finalize(seed, options.init_all, device);
 }
 
-RecurrentStack::Result SentenceClassifier::states(const Input& input) {
-  const auto& [ids, T, B, lengths] = input;
-  const Variable x = embedding_dropout_(reshape(embedding_(ids), {T, B, options_.embedding}));
-  return recurrent_(x, recurrent_.initial_states(B), lengths);
+RecurrentStack::Result SentenceClassifier::states(const SentenceInput& input) {
+  return read_sequences(recurrent_, embedded(embedding_.weight, embedding_dropout_, input), input.lengths);
 }
 
-Variable SentenceClassifier::summary(const Input& input) {
+Variable SentenceClassifier::summary(const SentenceInput& input) {
   return summary_dropout_(summarized(options_.summary, states(input), options_.bidirectional, input.lengths));
 }
 

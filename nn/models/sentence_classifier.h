@@ -19,9 +19,8 @@
 #include <vector>
 
 #include "autograd/cross_entropy.h"
-#include "nn/layers/embedding.h"
 #include "nn/layers/linear.h"
-#include "nn/models/recurrent_options.h"
+#include "nn/models/sequence_model.h"
 
 namespace rondo {
 
@@ -29,7 +28,7 @@ namespace rondo {
 enum class Summary { last, mean, max };
 inline std::vector<std::string> names_of(Summary) { return {"last", "mean", "max"}; }
 
-struct SentenceClassifierOptions : RecurrentOptions {
+struct SentenceClassifierOptions : SentenceOptions {
   int64_t layers = 1;
   Summary summary = Summary::max;
 };
@@ -44,16 +43,10 @@ class SentenceClassifier : public Module {
   SentenceClassifier(const SentenceClassifierOptions& options, int64_t vocabulary, int64_t classes,
                      uint64_t seed = 1, Device device = Device::cpu);
 
-  /// The symbols of B sentences, step by step: ids[t * B + b].
-  struct Input {
-    Tokens ids;
-    int64_t steps = 0, sentences = 0;  // T, B
-    Lengths lengths{};                 // steps of each sentence that are not padding, 1 or more; empty: all
-  };
-  /// h of all steps.
-  RecurrentStack::Result states(const Input& input);
+  /// h of all steps; each sentence has one step or more.
+  RecurrentStack::Result states(const SentenceInput& input);
   /// s after its dropout, [B, H].
-  Variable summary(const Input& input);
+  Variable summary(const SentenceInput& input);
   /// Logits of all classes, [B, K].
   Variable logits(const Variable& summary) const { return output_(summary); }
   /// -log p(label) in nats. Label -1: not scored.

@@ -6,11 +6,6 @@
 namespace rondo {
 namespace {
 
-SkipThoughtOptions checked(const SkipThoughtOptions& options) {
-  check_options(options);
-  return options;
-}
-
 /// One layer of a cell that reads `input` numbers a step.
 StackOptions layer_of(const SkipThoughtOptions& options, const std::string& cell, int64_t input,
                       bool bidirectional) {
@@ -49,14 +44,14 @@ Keys keys_of(SkipThoughtOptions& it) {
       {"recurrent_range", &it.recurrent_init.range, at_least(0), "",
        "half width or deviation of model.recurrent_init, where it has one"},
   };
-  return recurrent_keys(it, of_model);
+  return sentence_keys(it, of_model);
 }
 
 void check_options(const SkipThoughtOptions& options) {
   check_limits_of(options);
   SkipThoughtOptions both = options;
   both.bidirectional = options.encoder != SkipEncoder::uni;
-  check_recurrent(both);
+  check_sentence_options(both);
   check_regularization(options.decoder_cell, options.regularization);
   check_input(
       options.context != SkipContext::first_state || traits_of(options.decoder_cell).reads_h,
@@ -82,22 +77,18 @@ SkipModel::SkipModel(Module& parent, std::string name, const SkipThoughtOptions&
       next(*this, "next", decoder_of(options)),
       output(*this, "output", options.hidden, vocabulary) {}
 
-Variable SkipModel::embedded(const Variable& table, const Sentences& sentences) {
-  const auto& [ids, T, B, lengths] = sentences;
-  return embedding_dropout(reshape(rondo::embedding(table, ids), {T, B, table.shape().columns()}));
+Variable SkipModel::encode(const SentenceInput& sentences, const Variable& table) {
+  const Variable& E = table.defined() ? table : embedding.weight.variable();
+  return last_h(read_sequences(encoder, embedded(E, embedding_dropout, sentences), sentences.lengths).states,
+                bidirectional);
 }
 
-Variable SkipModel::encode(const Sentences& sentences, const Variable& table) {
-  const Variable x = embedded(table.defined() ? table : embedding.weight.variable(), sentences);
-  const auto read = encoder(x, encoder.initial_states(sentences.sentences), sentences.lengths);
-  return last_h(read.states, bidirectional);
-}
-
-Variable SkipModel::decode(RecurrentStack& decoder, const Sentences& inputs, const Variable& vectors) {
+Variable SkipModel::decode(RecurrentStack& decoder, const SentenceInput& inputs, const Variable& vectors) {
   const auto& [ids, T, B, lengths] = inputs;
   std::vector<real> reads(static_cast<size_t>(T * B), 1);  // nothing at the first step
   std::fill_n(reads.begin(), B, real{0});
-  Variable x = scale_rows(embedded(embedding.weight, inputs), Tensor::from(reads, {T * B}, device()));
+  Variable x = scale_rows(embedded(embedding.weight, embedding_dropout, inputs),
+                          Tensor::from(reads, {T * B}, device()));
   if (context != SkipContext::first_state) x = concat({x, repeat(vectors, T)});
   std::vector<State> first = decoder.initial_states(B);
   if (context != SkipContext::gates) first.front().h = vectors;
@@ -119,7 +110,7 @@ SkipThought::SkipThought(const SkipThoughtOptions& options, int64_t vocabulary, 
   finalize(seed, options.init_all, device);
 }
 
-Variable SkipThought::encode(const SkipModel::Sentences& sentences, const std::vector<Variable>& tables) {
+Variable SkipThought::encode(const SentenceInput& sentences, const std::vector<Variable>& tables) {
   std::vector<Variable> vectors;
   for (size_t i = 0; i < parts_.size(); ++i)
     vectors.push_back(parts_[i]->encode(sentences, tables.empty() ? Variable() : tables.at(i)));

@@ -29,7 +29,8 @@
 #include <vector>
 
 #include "autograd/cross_entropy.h"
-#include "nn/models/encoder_decoder.h"
+#include "nn/layers/linear.h"
+#include "nn/models/sequence_model.h"
 
 namespace rondo {
 
@@ -41,9 +42,13 @@ inline std::vector<std::string> names_of(SkipEncoder) { return {"uni", "bi", "co
 enum class SkipContext { gates, first_state, both };
 inline std::vector<std::string> names_of(SkipContext) { return {"gates", "first_state", "both"}; }
 
-/// RecurrentOptions::cell is the encoder's; `bidirectional` follows from the encoder.
-struct SkipThoughtOptions : RecurrentOptions {
-  SkipThoughtOptions() : RecurrentOptions{.cell = "gru", .embedding = 620, .hidden = 2400} {}
+/// SentenceOptions::cell is the encoder's; `bidirectional` follows from the encoder.
+struct SkipThoughtOptions : SentenceOptions {
+  SkipThoughtOptions() {
+    cell = "gru";
+    embedding = 620;
+    hidden = 2400;
+  }
 
   SkipEncoder encoder = SkipEncoder::uni;
   std::string decoder_cell = "gru";  // Wu et al. 2016: another one there brings nothing
@@ -56,16 +61,14 @@ void check_options(const SkipThoughtOptions& options);
 
 /// A uni-skip or a bi-skip model: one encoder, and the decoders of the previous and of the next sentence.
 struct SkipModel : Module {
-  using Sentences = EncoderDecoder::Sentences;
-
   SkipModel(Module& parent, std::string name, const SkipThoughtOptions& options, bool both_directions,
             int64_t vocabulary);
 
   /// h_i of each sentence, [B, H]. `table`: in place of the trained E, one with more rows.
-  Variable encode(const Sentences& sentences, const Variable& table = {});
+  Variable encode(const SentenceInput& sentences, const Variable& table = {});
   /// h^t of all steps of a decoder, [T * B, H], each after its true previous words: `inputs` are the written
   /// sentences, one step late, of which the first step is not read. `vectors` are what encode() returned.
-  Variable decode(RecurrentStack& decoder, const Sentences& inputs, const Variable& vectors);
+  Variable decode(RecurrentStack& decoder, const SentenceInput& inputs, const Variable& vectors);
   /// -log p(target) in nats. Target -1: not scored.
   CrossEntropy cross_entropy(const Variable& states, const Tokens& targets) const {
     return linear_cross_entropy(states, output.weight, output.bias, targets);
@@ -77,9 +80,6 @@ struct SkipModel : Module {
   Dropout embedding_dropout, output_dropout;
   RecurrentStack encoder, previous, next;
   Linear output;
-
- private:
-  Variable embedded(const Variable& table, const Sentences& sentences);
 };
 
 class SkipThought : public Module {
@@ -96,7 +96,7 @@ class SkipThought : public Module {
   int64_t width() const { return std::ssize(parts_) * options_.hidden; }
   /// The vectors of sentences, [B, width]: those of the parts side by side. `tables`, if not empty, has a
   /// table of word vectors for each part.
-  Variable encode(const SkipModel::Sentences& sentences, const std::vector<Variable>& tables = {});
+  Variable encode(const SentenceInput& sentences, const std::vector<Variable>& tables = {});
 
   const SkipThoughtOptions& options() const { return options_; }
   int64_t vocabulary() const { return parts_.front()->embedding.weight.shape()[0]; }

@@ -3,16 +3,6 @@
 
 namespace rondo {
 
-Key trained_initial_states_key(bool& trained) {
-  return {
-      "trained_initial_states",
-      &trained,
-      {},
-      "",
-      "whether layers begin to read from trained vectors h0 and c0, at first 0, instead of zeros; decoders "
-      "begin with what they are given"};
-}
-
 RecurrentStack::RecurrentStack(Module& parent, std::string stack_name, const StackOptions& options)
     : Module(parent, std::move(stack_name)),
       between_(*this, "dropout", options.dropout, options.variational),

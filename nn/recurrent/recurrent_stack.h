@@ -38,9 +38,6 @@ struct StackOptions {
   RecurrentRegularization regularization{};
 };
 
-/// The key of a model's option that becomes CellOptions::trained_initial_state.
-Key trained_initial_states_key(bool& trained);
-
 class RecurrentStack : public Module {
  public:
   /// Throws Error unless each layer's input size is the width of the previous layer. Parameters are named as

@@ -1,7 +1,7 @@
 // Kernels that fill, copy, scale and add, also down columns, within blocks and along rows.
 #pragma once
 
-#include "tensor/deferred.h"
+#include "tensor/backend.h"
 #include "tensor/kernels/kernel.h"
 #include "tensor/products/bf16.h"
 

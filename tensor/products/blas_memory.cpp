@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/available_memory.h"
+#include "tensor/allocator.h"
 #include "tensor/error.h"
 
 // Of OpenBLAS: takes a buffer, and returns it; OpenBLAS keeps returned buffers for the next request.

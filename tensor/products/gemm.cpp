@@ -10,7 +10,7 @@
 
 #include "cuda/products.h"
 #include "tensor/kernels/kernels.h"
-#include "tensor/one_device.h"
+#include "tensor/tensor.h"
 #include "tensor/products/blas_memory.h"
 #include "tensor/products/cpu_features.h"
 #include "tensor/products/packed_gemm.h"

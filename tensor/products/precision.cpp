@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "cuda/products.h"
-#include "tensor/clock.h"
+#include "tensor/profile.h"
 #include "tensor/products/cpu_features.h"
 
 namespace rondo {

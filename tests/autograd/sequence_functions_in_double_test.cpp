@@ -2,7 +2,7 @@
 // gradients, and what they refuse.
 #include <cmath>
 
-#include "autograd/layer_norm.h"
+#include "autograd/normalization.h"
 #include "autograd/linear.h"
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"

@@ -4,7 +4,7 @@
 // passes, and TransposeFirstTwo.
 #include "autograd/sequence.h"
 
-#include "autograd/layer_norm.h"
+#include "autograd/normalization.h"
 #include "autograd/linear.h"
 #include "nn/layers/attention.h"
 #include "nn/recurrent/recurrent_stack.h"

@@ -7,7 +7,7 @@
 #include "data/text/streams.h"
 #include "data/text/vocabulary.h"
 #include "nn/models/language_model.h"
-#include "optim/clipping.h"
+#include "optim/step_control.h"
 #include "optim/optimizer.h"
 
 using namespace rondo;

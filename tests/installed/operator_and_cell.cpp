@@ -14,7 +14,7 @@
 #include "data/text/vocabulary.h"
 #include "nn/cells/join.h"
 #include "nn/models/language_model.h"
-#include "optim/clipping.h"
+#include "optim/step_control.h"
 #include "optim/optimizer.h"
 #include "tensor/kernels/pointwise_kernels.h"
 

@@ -7,8 +7,8 @@
 #include <random>
 #include <stdexcept>
 
-#include "optim/clipping.h"
-#include "optim/non_monotonic.h"
+#include "optim/step_control.h"
+#include "optim/validation.h"
 #include "tests/optim/flat.h"
 #include "tests/optim/state_in_memory.h"
 

@@ -1,5 +1,4 @@
 // Clipping by the global norm: against PyTorch, and at its edges.
-#include "optim/clipping.h"
 
 #include <gtest/gtest.h>
 

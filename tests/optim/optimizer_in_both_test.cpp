@@ -10,7 +10,6 @@
 #include <set>
 
 #include "nn/module.h"
-#include "optim/apply_update.h"
 #include "optim/updates.h"
 #include "tests/golden/golden.h"
 #include "tests/optim/flat.h"

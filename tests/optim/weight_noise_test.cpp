@@ -1,6 +1,6 @@
-// Weights with noise, and what comes back: optim/weight_noise.h. Its normal distribution:
+// Weights with noise, and what comes back: optim/averaging.h. Its normal distribution:
 // tests/tensor/random_test.cpp.
-#include "optim/weight_noise.h"
+#include "optim/averaging.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tensor/available_memory.h"
+#include "tensor/allocator.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // Singular values: those of numpy, by singular_values_golden.py, and those that are known.
-#include "tensor/singular_values.h"
+#include "tensor/products/singular_values.h"
 
 #include <gtest/gtest.h>
 

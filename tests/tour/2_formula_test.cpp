@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "autograd/operators/lstm_gates.h"
+#include "nn/cells/gates.h"
 #include "tensor/simd/dual.h"
 #include "tensor/simd/scalar.h"
 

@@ -4,7 +4,7 @@
 #include "autograd/functions.h"
 #include "autograd/operators.h"
 #include "nn/layers/linear.h"
-#include "optim/clipping.h"
+#include "optim/step_control.h"
 #include "optim/optimizer.h"
 
 namespace rondo {

@@ -379,8 +379,8 @@ TEST(Recipes, TheLastLayerMayHaveAWidthOfItsOwn) {
   const Recipe recipe = resolve_recipe(
       "zaremba-small",
       {setting("model.hidden=[200, 50]"), setting("model.tied=true"), setting("model.embedding=50")});
-  EXPECT_EQ(model_options(recipe.language_model()).hidden, (std::vector<int64_t>{200, 50}));
-  EXPECT_EQ(model_options(resolve_recipe("zaremba-small", {}).language_model()).hidden,
+  EXPECT_EQ(layer_by_layer(recipe.language_model().model).hidden, (std::vector<int64_t>{200, 50}));
+  EXPECT_EQ(layer_by_layer(resolve_recipe("zaremba-small", {}).language_model().model).hidden,
             (std::vector<int64_t>{200, 200}));
 }
 

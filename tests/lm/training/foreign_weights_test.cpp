@@ -14,7 +14,13 @@ namespace rondo {
 namespace {
 
 constexpr int64_t V = 5;
-const LanguageModelOptions small{.cell = "rnn", .embedding = 3, .hidden = {3}};
+const LanguageModelOptions small = [] {
+  LanguageModelOptions options;
+  options.cell = "rnn";
+  options.embedding = 3;
+  options.hidden = {3};
+  return options;
+}();
 LanguageModelOptions tied_options() {
   LanguageModelOptions options = small;
   options.tied = true;

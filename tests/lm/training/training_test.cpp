@@ -9,7 +9,7 @@
 #include <set>
 
 #include "nn/cells/cell.h"
-#include "optim/weight_noise.h"
+#include "optim/averaging.h"
 #include "tensor/allocator.h"
 #include "tensor/products/precision.h"
 #include "tests/lm/training/small_training.h"

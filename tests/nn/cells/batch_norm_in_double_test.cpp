@@ -3,7 +3,6 @@
 
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
-#include "autograd/operators/normalization.h"
 #include "tests/nn/cells/batch_norm_reference.h"
 
 namespace rondo::batch_norm_test {

@@ -10,7 +10,7 @@
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
 #include "nn/gradient_check.h"
-#include "nn/layers/layer_norm.h"
+#include "nn/layers/normalization.h"
 #include "tests/autograd/samples.h"
 #include "tests/nn/parameters.h"
 #include "tests/tensor/errors.h"

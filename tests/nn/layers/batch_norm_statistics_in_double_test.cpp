@@ -1,6 +1,6 @@
 // The population statistics of batch normalisation: what moves them, by how much, and which step uses which.
 #include "autograd/operators/arithmetic.h"
-#include "nn/layers/batch_norm.h"
+#include "nn/layers/normalization.h"
 #include "tests/nn/cells/batch_norm_reference.h"
 
 namespace rondo {

@@ -30,8 +30,7 @@ const std::vector<std::vector<int32_t>> documents = {{1, 4, 2, 5, 6}, {3, 7, 1},
                                         asked = {{2, 3}, {6, 1, 5}, {4}, {7, 0, 3}};
 
 /// Texts as a batch of `steps`; behind their ends stands the symbol `padding`.
-AttentiveReader::Input batch_of(const std::vector<std::vector<int32_t>>& all, int64_t steps,
-                                int32_t padding) {
+SentenceInput batch_of(const std::vector<std::vector<int32_t>>& all, int64_t steps, int32_t padding) {
   std::vector<int32_t> ids;
   Lengths lengths;
   for (int64_t t = 0; t < steps; ++t)

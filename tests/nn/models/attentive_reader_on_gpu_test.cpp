@@ -12,7 +12,7 @@ std::vector<std::vector<real>> reader_on(Device device, AttentiveReaderOptions o
   options.hidden = 6;
   options.dropout = 0.3;
   AttentiveReader model(options, 9, 4, 3, device);
-  const AttentiveReader::Input document{tokens({1, 5, 8, 2, 6, 8, 3, 7, 0, 4, 8, 0}), 4, 3, {4, 4, 2}},
+  const SentenceInput document{tokens({1, 5, 8, 2, 6, 8, 3, 7, 0, 4, 8, 0}), 4, 3, {4, 4, 2}},
       question{tokens({3, 5, 1, 2, 0, 8}), 2, 3, {2, 1, 2}};
   std::vector<std::vector<real>> numbers;
   for (const bool trains : {true, false}) {

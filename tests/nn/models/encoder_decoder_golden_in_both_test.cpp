@@ -28,7 +28,7 @@ Tokens ids(const std::string& name) {
   return tokens({values.begin(), values.end()});
 }
 
-EncoderDecoder::Sentences sentences(const std::string& name, const Lengths& lengths = {}) {
+SentenceInput sentences(const std::string& name, const Lengths& lengths = {}) {
   const std::vector<int64_t> shape = Golden::of_encoder_decoders().shape(name);
   return {ids(name), shape[0], shape[1], lengths};
 }

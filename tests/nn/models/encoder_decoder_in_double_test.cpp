@@ -43,7 +43,7 @@ struct Batch {
       : source{tokens(batched(S, padding, [](const Pair& it) { return it.source; })), S, B, {3, 4, 1}},
         inputs{tokens(batched(T, padding, inputs_of)), T, B, {5, 2, 3}},
         targets(tokens(batched(T, -1, [](const Pair& it) { return it.target; }))) {}
-  EncoderDecoder::Sentences source, inputs;
+  SentenceInput source, inputs;
   Tokens targets;
 };
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "nn/models/recurrent_options.h"
+#include "nn/models/sequence_model.h"
 #include "tests/nn/parameters.h"
 
 namespace rondo {
@@ -51,7 +51,7 @@ inline std::vector<Numbers> plain_rnn(const Weights& weight, const std::string& 
 }
 
 /// The states of the last layer of a stack whose parameters are called recurrent.*, of one sequence.
-inline std::vector<Numbers> plain_stack(const Weights& weight, const RecurrentOptions& options,
+inline std::vector<Numbers> plain_stack(const Weights& weight, const SentenceOptions& options,
                                         int64_t layers, std::vector<Numbers> states) {
   const int64_t H = options.bidirectional ? options.hidden / 2 : options.hidden;
   for (int64_t layer = 0; layer < layers; ++layer) {

@@ -29,7 +29,7 @@ const std::vector<std::vector<int32_t>> sentences = {{1, 4, 2, 5, 6}, {3}, {2, 6
 const std::vector<int32_t> labels = {2, 0, 1};
 
 /// The sentences as one batch of `steps`; behind their ends stands the symbol `padding`.
-SentenceClassifier::Input batch_of(int64_t steps, int32_t padding) {
+SentenceInput batch_of(int64_t steps, int32_t padding) {
   std::vector<int32_t> ids;
   Lengths lengths;
   for (int64_t t = 0; t < steps; ++t)
@@ -39,7 +39,7 @@ SentenceClassifier::Input batch_of(int64_t steps, int32_t padding) {
   return {tokens(ids), steps, std::ssize(sentences), lengths};
 }
 
-Variable loss_of(SentenceClassifier& model, const SentenceClassifier::Input& input) {
+Variable loss_of(SentenceClassifier& model, const SentenceInput& input) {
   return model.cross_entropy(model.summary(input), tokens(labels)).total;
 }
 

@@ -16,7 +16,7 @@ std::vector<std::vector<real>> numbers_on(Device device, Summary summary, bool b
   options.summary = summary;
   options.dropout = 0.3;
   SentenceClassifier model(options, 9, 4, 3, device);
-  const SentenceClassifier::Input input{tokens({1, 5, 8, 2, 6, 8, 3, 7, 0, 4, 8, 0}), 4, 3, {4, 4, 2}};
+  const SentenceInput input{tokens({1, 5, 8, 2, 6, 8, 3, 7, 0, 4, 8, 0}), 4, 3, {4, 4, 2}};
   const Tokens labels = tokens({3, 0, 2});
   std::vector<std::vector<real>> numbers;
   for (const bool trains : {true, false}) {

@@ -31,7 +31,7 @@ const std::vector<Ids> middles = {{1, 4, 2, 5, 0}, {3, 0}, {2, 6, 0}};
 const std::vector<Ids> others = {{4, 0}, {2, 2, 6, 1, 0}, {5, 3, 0}};
 
 /// Sentences as one batch of `steps`; behind their ends stands the symbol `padding`.
-SkipModel::Sentences batch_of(const std::vector<Ids>& sentences, int64_t steps, int32_t padding) {
+SentenceInput batch_of(const std::vector<Ids>& sentences, int64_t steps, int32_t padding) {
   Ids ids;
   Lengths lengths;
   for (int64_t t = 0; t < steps; ++t)

@@ -17,8 +17,8 @@ std::vector<std::vector<real>> numbers_on(Device device, SkipEncoder encoder, Sk
   options.context = context;
   options.dropout = 0.3;
   SkipThought model(options, 9, 3, device);
-  const SkipModel::Sentences middle{tokens({1, 5, 8, 2, 6, 8, 3, 7, 0, 4, 8, 0}), 4, 3, {4, 4, 2}};
-  const SkipModel::Sentences inputs{tokens({0, 0, 0, 3, 1, 2}), 2, 3, {2, 1, 2}};
+  const SentenceInput middle{tokens({1, 5, 8, 2, 6, 8, 3, 7, 0, 4, 8, 0}), 4, 3, {4, 4, 2}};
+  const SentenceInput inputs{tokens({0, 0, 0, 3, 1, 2}), 2, 3, {2, 1, 2}};
   const Tokens targets = tokens({3, 1, 2, 0, -1, 0});
   std::vector<std::vector<real>> numbers;
   for (const bool trains : {true, false}) {

@@ -1,0 +1,192 @@
+// What cells compute element by element, once each: pure pointwise mathematics. Arguments are
+// pre-activations. To add one, write it here and put it on the list at the end: its derivative, SIMD loop,
+// CUDA kernel, gradient check and documentation row follow from that (autograd/operators.h). Next:
+// nn/cells/rnn.h.
+#pragma once
+
+#include "autograd/pointwise.h"
+#include "tensor/backend.h"
+#include "tensor/simd/dual.h"
+#include "tensor/simd/scalar.h"
+
+namespace rondo {
+
+/// The two halves of an LSTM, for cells that compute something between them.
+struct LstmCellState {
+  static constexpr auto name = "lstm_cell_state";
+  static constexpr auto equation = "c' = s(f) c + s(i) tanh(g)";
+  static constexpr auto arguments = "i f g c";
+  static constexpr KnownValue known[] = {{{1, -1, 0.5, 2}, {0.875717554887}},
+                                         {{-0.5, 2, -1, -0.75}, {-0.948130575476}}};
+  HD auto operator()(auto i, auto f, auto g, auto c) const { return sigmoid(f) * c + sigmoid(i) * tanh(g); }
+};
+
+struct LstmOutput {
+  static constexpr auto name = "lstm_output";
+  static constexpr auto equation = "h' = s(o) tanh(c')";
+  static constexpr auto arguments = "o c'";
+  static constexpr KnownValue known[] = {{{1, 0.5}, {0.337834712147}}, {{-2, -1}, {-0.0907842487849}}};
+  HD auto operator()(auto o, auto c) const { return sigmoid(o) * tanh(c); }
+};
+
+/// Hochreiter & Schmidhuber 1997, with the forget gate of Gers et al. 2000. Results: h', c'.
+struct LstmGates {
+  static constexpr auto name = "lstm_gates";
+  static constexpr auto equation = "c' = s(f) c + s(i) tanh(g); h' = s(o) tanh(c')";
+  static constexpr auto arguments = "i f g o c";
+  static constexpr KnownValue known[] = {{{1, -1, 0.5, 2, -0.75}, {0.119166529515, 0.13612864612}},
+                                         {{-0.5, 2, -1, 0, 1.5}, {0.387686612467, 1.03366284997}}};
+  HD auto operator()(auto i, auto f, auto g, auto o, auto c) const {
+    auto next = LstmCellState{}(i, f, g, c);
+    return outputs(LstmOutput{}(o, next), next);
+  }
+};
+
+/// The same with a sigmoid as output activation, as in Maupome & Meurs (7).
+struct LstmGatesSigmoid {
+  static constexpr auto name = "lstm_gates_sigmoid";
+  static constexpr auto equation = "c' = s(f) c + s(i) tanh(g); h' = s(o) s(c')";
+  static constexpr auto arguments = "i f g o c";
+  static constexpr KnownValue known[] = {{{1, -1, 0.5, 2, -0.75}, {0.470327763464, 0.13612864612}},
+                                         {{-0.5, 2, -1, 0, 1.5}, {0.368812699605, 1.03366284997}}};
+  HD auto operator()(auto i, auto f, auto g, auto o, auto c) const {
+    auto next = LstmCellState{}(i, f, g, c);
+    return outputs(sigmoid(o) * sigmoid(next), next);
+  }
+};
+
+/// The state that the candidate of a GRU sees. Cho et al. 2014.
+struct GruReset {
+  static constexpr auto name = "gru_reset";
+  static constexpr auto equation = "s(r) h";
+  static constexpr auto arguments = "r h";
+  static constexpr KnownValue known[] = {{{1, 2}, {1.46211715726}}, {{-0.5, -1}, {-0.377540668798}}};
+  HD auto operator()(auto r, auto h) const { return sigmoid(r) * h; }
+};
+
+/// z keeps the old state, as in PyTorch and cuDNN; some papers write 1 - z for it.
+struct GruUpdate {
+  static constexpr auto name = "gru_update";
+  static constexpr auto equation = "h' = s(z) h + (1 - s(z)) tanh(n)";
+  static constexpr auto arguments = "z n h";
+  static constexpr KnownValue known[] = {{{1, 0.5, 2}, {1.58639960237}}, {{-2, -1, 0.25}, {-0.641009176665}}};
+  HD auto operator()(auto z, auto n, auto h) const {
+    auto candidate = tanh(n);
+    return candidate + sigmoid(z) * (h - candidate);
+  }
+};
+
+/// GRU with the reset after the product, as PyTorch and cuDNN compute it: x* = W x + b, u* = U h + b'.
+struct GruResetAfter {
+  static constexpr auto name = "gru_reset_after";
+  static constexpr auto equation = "n = tanh(xn + s(xr + ur) un); h' = s(xz + uz) h + (1 - s(xz + uz)) n";
+  static constexpr auto arguments = "xr xz xn ur uz un h";
+  static constexpr KnownValue known[] = {{{0.5, 1, -1, 0.25, -2, 0.75, 2}, {0.205466714319}},
+                                         {{-1, 0, 0.5, 2, 1, -0.5, -0.25}, {-0.146816316852}}};
+  HD auto operator()(auto xr, auto xz, auto xn, auto ur, auto uz, auto un, auto h) const {
+    auto candidate = tanh(xn + sigmoid(xr + ur) * un);
+    return candidate + sigmoid(xz + uz) * (h - candidate);
+  }
+};
+
+/// Multiplicative integration of the projections of input and state. Wu et al. 2016 (4); the last four inputs
+/// are vectors.
+struct MultiplicativeIntegration {
+  static constexpr auto name = "multiplicative_integration";
+  static constexpr auto equation = "alpha Wx Uh + beta1 Uh + beta2 Wx + b";
+  static constexpr KnownValue known[] = {{{2, 3, 0.5, 0.25, -1, 0.1}, {1.85}},
+                                         {{-1, 0.5, 1, 2, 0.5, 0}, {0}}};
+  HD auto operator()(auto Wx, auto Uh, auto alpha, auto beta1, auto beta2, auto b) const {
+    return (alpha * Wx + beta1) * Uh + beta2 * Wx + b;
+  }
+};
+
+/// A further flow g beside those that z has integrated, of which f is the first: section 2.1, pairwise. The
+/// last two are vectors.
+struct IntegrateFlow {
+  static constexpr auto name = "integrate_flow";
+  static constexpr auto equation = "z + (alpha f + beta) g";
+  static constexpr KnownValue known[] = {{{1, 2, 3, 0.5, 0.25}, {4.75}}, {{-1, 0.5, 2, -2, 3}, {3}}};
+  HD auto operator()(auto z, auto f, auto g, auto alpha, auto beta) const {
+    return z + (alpha * f + beta) * g;
+  }
+};
+/// The same of a further pair of flows; alpha is a vector.
+struct IntegratePair {
+  static constexpr auto name = "integrate_pair";
+  static constexpr auto equation = "z + alpha f g";
+  static constexpr KnownValue known[] = {{{1, 2, 3, 0.5}, {4}}, {{-1, 0.5, 2, -2}, {-3}}};
+  HD auto operator()(auto z, auto f, auto g, auto alpha) const { return z + alpha * f * g; }
+};
+
+/// How a Mogrifier scales input or state by the other. Melis et al. 2020 (1), (2).
+struct Mogrify {
+  static constexpr auto name = "mogrify";
+  static constexpr auto equation = "2 s(q) x";
+  static constexpr auto arguments = "q x";
+  static constexpr KnownValue known[] = {{{1, 0.5}, {0.73105857863}}, {{-2, -1}, {-0.238405844044}}};
+  HD auto operator()(auto q, auto x) const { return 2 * sigmoid(q) * x; }
+};
+
+/// A step of recurrent depth with coupled gates: what t lets in, 1 - t keeps. Zilly et al. 2017 (6)-(9).
+struct HighwayUpdate {
+  static constexpr auto name = "highway_update";
+  static constexpr auto equation = "s(t) tanh(n) + (1 - s(t)) h";
+  static constexpr auto arguments = "n t h";
+  static constexpr KnownValue known[] = {{{0.5, 1, 2}, {0.875717554887}}, {{-1, -2, 0.25}, {0.12941502071}}};
+  HD auto operator()(auto n, auto t, auto h) const { return h + sigmoid(t) * (tanh(n) - h); }
+};
+
+/// A simple recurrent unit, whose gates see c in place of h. Lei et al. 2018 (1)-(4), with the highway's
+/// input scaled by alpha (section 3.2). Results: h', c'. The last four are vectors.
+struct SruGates {
+  static constexpr auto name = "sru_gates";
+  static constexpr auto equation =
+      "F = s(f + vf c + bf); c' = F c + (1 - F) w; R = s(r + vr c + br); h' = R c' + (1 - R) alpha x";
+  static constexpr auto arguments = "w f r x c vf vr bf br";
+  static constexpr KnownValue known[] = {
+      {{0.5, 1, -1, 2, 0.25, 0.5, -0.5, 0.1, -0.1}, {2.38848001773, 0.306764435151}},
+      {{-1, -0.5, 2, 0.5, -2, 1, 0.25, 0, 0.3}, {-0.816858252828, -1.07585818002}}};
+  real alpha = real(1.5);
+  HD auto operator()(auto w, auto f, auto r, auto x, auto c, auto vf, auto vr, auto bf, auto br) const {
+    auto forget = sigmoid(f + vf * c + bf);
+    auto reset = sigmoid(r + vr * c + br);
+    auto next = w + forget * (c - w);
+    auto highway = alpha * x;
+    return outputs(highway + reset * (next - highway), next);
+  }
+};
+
+/// The pooling of a quasi-recurrent network, fo: no gate sees the state. Bradbury et al. 2017 (4). Results:
+/// h', c'.
+struct QrnnGates {
+  static constexpr auto name = "qrnn_gates";
+  static constexpr auto equation = "c' = s(f) c + (1 - s(f)) tanh(z); h' = s(o) c'";
+  static constexpr auto arguments = "z f o c";
+  static constexpr KnownValue known[] = {{{0.5, 1, -1, 2}, {0.426648563923, 1.58639960237}},
+                                         {{-1, -0.5, 2, 0.25}, {-0.334417706707, -0.379676221764}}};
+  HD auto operator()(auto z, auto f, auto o, auto c) const {
+    auto candidate = tanh(z);
+    auto next = candidate + sigmoid(f) * (c - candidate);
+    return outputs(sigmoid(o) * next, next);
+  }
+};
+
+/// The sum of two layer-normalised terms: LN(W x) + LN(U h), Ba et al. 2016. The last four are
+/// vectors.
+struct LayerNormalizedSum {
+  static constexpr auto name = "layer_normalized_sum";
+  static constexpr auto equation = "gain_x x + gain_u u + shift_x + shift_u";
+  static constexpr KnownValue known[] = {{{1, 2, 0.5, 0.25, -1, 0.1}, {0.1}},
+                                         {{-0.5, 1, 2, 1, 0.5, 0.25}, {0.75}}};
+  HD auto operator()(auto x, auto u, auto gain_x, auto gain_u, auto shift_x, auto shift_u) const {
+    return gain_x * x + gain_u * u + shift_x + shift_u;
+  }
+};
+
+/// What of this file is launched, tested and documented.
+using Gates = OperatorList<LstmCellState, LstmOutput, LstmGates, LstmGatesSigmoid, GruReset, GruUpdate,
+                           GruResetAfter, MultiplicativeIntegration, IntegrateFlow, IntegratePair, Mogrify,
+                           HighwayUpdate, SruGates, QrnnGates, LayerNormalizedSum>;
+
+}  // namespace rondo
