@@ -234,18 +234,19 @@ nlohmann::ordered_json config_of(const LanguageModel& model, const Tokenization&
             {"tied", it.tied}}}};
 }
 
-void write_export(const ExportOptions& options, const OpenRun& run, const Counterpart& cell) {
+void write_export(const ExportOptions& options, OpenTask& run, const Counterpart& cell) {
   const std::filesystem::path out = options.out;
+  const auto& model = dynamic_cast<LanguageModel&>(*run.model);
+  const Vocabulary& vocabulary = run.task().vocabulary();
   const bool is_onnx = options.format == ExportFormat::onnx;
   if (is_onnx) {  // first, because a file of the format may be too small for it
-    Exporter(*run.model, cell).graph().write(out / "model.onnx", version());
+    Exporter(model, cell).graph().write(out / "model.onnx", version());
   } else {
-    save_model(out / weights_name, *run.model);
-    Recipe recipe = run.config.recipe;
-    write_atomically(out / recipe_name, write_toml(keys_of(recipe)));
+    save_model(out / weights_name, model);
+    write_atomically(out / recipe_name, write_toml(keys_of(run.config.recipe)));
   }
-  const nlohmann::ordered_json config = config_of(*run.model, run.vocabulary.tokenization(), cell);
-  write_atomically(out / vocabulary_name, run.vocabulary.to_text());
+  const nlohmann::ordered_json config = config_of(model, vocabulary.tokenization(), cell);
+  write_atomically(out / vocabulary_name, vocabulary.to_text());
   write_atomically(out / "config.json", config.dump(2) + "\n");
   write_atomically(out / "model.py", is_onnx ? rondo_exported_onnx : rondo_exported_pytorch);
   write_atomically(out / "use.py", rondo_exported_use);
@@ -254,7 +255,8 @@ void write_export(const ExportOptions& options, const OpenRun& run, const Counte
 /// Makes the folder, whole or not at all. Returns 0. InputError for a model with parts that the format does
 /// not have.
 int export_run(const ExportOptions& options) {
-  const OpenRun run = open_run(options.run);
+  OpenTask run = open_task(options.run);
+  const auto& task = run.task_as<LanguageModellingTask>("language_modelling");
   const Counterpart& cell = checked_counterpart(run.config.recipe, options.format, options.run);
   check_new_run_folder(options.out);
   std::error_code error;
@@ -267,7 +269,7 @@ int export_run(const ExportOptions& options) {
     throw;
   }
   fmt::print("{0}: {1} parameters, {2} symbols; to use it: python3 {0}/use.py\n", options.out,
-             run.model->parameter_count(), run.model->vocabulary_size());
+             run.model->parameter_count(), task.vocabulary().size());
   return 0;
 }
 

@@ -301,17 +301,10 @@ TEST(SkipThoughtRun, BadInputIsRefusedBeforeARunIsMade) {
   expect_refused(run_lm({"train", "--recipe", data.path("toy.toml"), "--out", data.path("new")}), "--data");
 }
 
-TEST(SkipThoughtRun, OtherCommandsRefuseIt) {
+TEST(SkipThoughtRun, RefusesALineAfterThoseBeforeIt) {
   Passages data;
   const std::string run = data.path("run");
   output_of_lm(data.train("run", {"--epochs", "1"}));
-  for (const Words& words :
-       std::vector<Words>{{"generate", run}, {"score", run}, {"classify", run}, {"finetune", run}})
-    expect_refused(run_lm(words), "skip_thought");
-  expect_refused(run_lm({"eval", run, "--cache"}), "are for language models");
-  expect_refused(run_lm({"eval", run, "--set", "model.hidden=3"}), "is evaluated as it was trained");
-  expect_refused(run_lm({"embed", run, "--output", run + "/model.safetensors"}, {.input = "a\n"}),
-                 "is a file of the run");
   const Result result = run_lm({"embed", run}, {.input = "the dog\n\xff\n"});
   EXPECT_EQ(result.status, 2);
   EXPECT_EQ(vectors_of(result.out).size(), 1u);
