@@ -16,9 +16,7 @@
 #include "lm/program/terminal.h"
 #include "lm/report/evaluation_report.h"
 #include "lm/report/sentences.h"
-#include "lm/tasks/multi_task.h"
 #include "lm/tasks/speech.h"
-#include "lm/tasks/translation.h"
 
 namespace rondo {
 
