@@ -32,23 +32,17 @@ struct BleuCommandOptions {
 
 using Json = nlohmann::ordered_json;
 
-/// Sentences, one per line.
-struct TextFile {
-  std::string name;
-  std::vector<std::string> lines;
-};
-
-TextFile sentences_of(const std::string& name, std::string bytes) {
-  std::vector<std::string> notes;
+/// The sentences of a text, one per line.
+std::vector<std::string> sentences_of(const std::string& name, std::string bytes) {
+  std::vector<std::string> notes, sentences;
   const std::string text = normalise_text(std::move(bytes), name, notes);
   for (const std::string& note : notes) fmt::print(stderr, "lm: {}\n", note);
   check_input(!text.empty(), "{}: empty, where one sentence per line is expected", name);
-  TextFile result{name, {}};
   for (const std::string_view line : split_lines(text)) {
-    result.lines.emplace_back(line);
-    code_points(line, fmt::format("{}, line {}", name, result.lines.size()));  // refuses what is not UTF-8
+    sentences.emplace_back(line);
+    code_points(line, fmt::format("{}, line {}", name, sentences.size()));  // refuses what is not UTF-8
   }
-  return result;
+  return sentences;
 }
 
 void print_text(const BleuStatistics& counts, const Bleu& it, const std::string& signature) {
@@ -74,16 +68,18 @@ Json json_of(const BleuStatistics& counts, const Bleu& it, const std::string& si
 /// Reads translations, one per line, from stdin; prints their figures on stdout. InputError for a file that
 /// cannot be read, is empty or not UTF-8, and for different numbers of lines. Returns 0.
 int print_bleu(const BleuCommandOptions& options) {
-  std::vector<TextFile> references;
-  for (const std::string& file : options.references)
-    references.push_back(sentences_of(file, read_file(file)));
+  const std::vector<std::string>& files = options.references;
+  std::vector<std::vector<std::string>> references;
+  for (const std::string& file : files) references.push_back(sentences_of(file, read_file(file)));
   if (is_terminal(STDIN_FILENO))
     fmt::print(stderr, "lm: reading the translations from the terminal, up to Ctrl-D; from a file: < FILE\n");
-  const TextFile translations = sentences_of("standard input", read_file_unpacked(file_to_read("-")));
-  const std::size_t count = translations.lines.size();
-  for (const TextFile& it : references)
-    check_input(it.lines.size() == count, "{} has {} lines, {} {}: line N must be the same sentence in both",
-                translations.name, count, it.name, it.lines.size());
+  const std::string input = "standard input";
+  const std::vector<std::string> translations = sentences_of(input, read_file_unpacked(file_to_read("-")));
+  const std::size_t count = translations.size();
+  for (std::size_t i = 0; i < files.size(); ++i)
+    check_input(references[i].size() == count,
+                "{} has {} lines, {} {}: line N must be the same sentence in both", input, count, files[i],
+                references[i].size());
 
   const BleuOptions bleu_options{.tokenization = options.tokenization, .lower_case = options.lower_case};
   const ChrfOptions chrf_options{.lower_case = options.lower_case};
@@ -91,9 +87,9 @@ int print_bleu(const BleuCommandOptions& options) {
   ChrfStatistics chrf_counts;
   std::vector<std::string_view> expected(references.size());
   for (std::size_t line = 0; line < count; ++line) {
-    for (std::size_t i = 0; i < references.size(); ++i) expected[i] = references[i].lines[line];
-    bleu_counts += bleu_statistics(translations.lines[line], expected, bleu_options);
-    chrf_counts += chrf_statistics(translations.lines[line], expected, chrf_options);
+    for (std::size_t i = 0; i < references.size(); ++i) expected[i] = references[i][line];
+    bleu_counts += bleu_statistics(translations[line], expected, bleu_options);
+    chrf_counts += chrf_statistics(translations[line], expected, chrf_options);
   }
 
   const Bleu figure = bleu(bleu_counts, bleu_options);

@@ -2,6 +2,8 @@
 // lm/report/evaluation_report.h.
 #include "lm/commands/eval.h"
 
+#include <fmt/ranges.h>
+
 #include "data/files/files.h"
 #include "data/files/input_file.h"
 #include "data/text/text.h"
@@ -14,9 +16,7 @@
 #include "lm/program/terminal.h"
 #include "lm/report/evaluation_report.h"
 #include "lm/report/sentences.h"
-#include "lm/tasks/multi_task.h"
 #include "lm/tasks/speech.h"
-#include "lm/tasks/translation.h"
 
 namespace rondo {
 
@@ -24,17 +24,22 @@ namespace rondo {
 
 namespace {
 
-/// Applies settings of [dynamic] and [cache]. InputError for others, and for those that are not used.
-void apply_adaptation(const EvaluateOptions& options, Recipe& recipe) {
+using Json = nlohmann::ordered_json;
+
+/// Applies settings. InputError for those that an evaluation cannot change, or that it does not use.
+void apply_settings(const EvaluateOptions& options, OpenTask& run) {
   for (const Setting& setting : options.settings) {
-    apply_setting(setting, keys_of(recipe));
-    const bool of_dynamic = setting.key.starts_with("dynamic."), of_cache = setting.key.starts_with("cache.");
-    check_input(of_dynamic || of_cache,
-                "{}: a run is evaluated as it was trained; only settings of [dynamic] and [cache] can change",
+    apply_setting(setting, keys_of(run.config.recipe));
+    const std::string section = setting.key.substr(0, setting.key.find('.'));
+    const bool of_dynamic = section == "dynamic", of_cache = section == "cache";
+    check_input(of_dynamic || of_cache || section == "decoding",
+                "{}: a run is evaluated as it was trained; only settings of [dynamic] and [cache], or of "
+                "[decoding], can change",
                 setting.where);
-    check_input(of_dynamic ? options.dynamic : options.cache, "{}: goes with --{}", setting.where,
-                of_dynamic ? "dynamic" : "cache");
+    check_input(!of_dynamic || options.dynamic, "{}: goes with --dynamic", setting.where);
+    check_input(!of_cache || options.cache, "{}: goes with --cache", setting.where);
   }
+  validate(run.config.recipe, options.run);
 }
 
 /// Reads the texts that the options ask for into the run's task. Returns "HEX  FILE" of what is measured.
@@ -54,11 +59,7 @@ std::vector<std::string> open_texts(const EvaluateOptions& options, const OpenTa
                .pipes = is_given ? Pipes::accepted : Pipes::refused,
                .progress = reading_progress(stderr)});
     sha256 = sha256_lines(task.files());
-    check_text_of_run(options.data, data, run.config.made_by.sha256, sha256,
-                      task.other_text().empty()
-                          ? ""
-                          : fmt::format("; to measure another text: {} {}",
-                                        command_with({"eval", options.run}), task.other_text()));
+    check_text_of_run(options.data, run.config.made_by, sha256);
   }
   if (is_other) {
     const bool is_file = task.other_text() == "FILE";
@@ -75,91 +76,11 @@ std::string name_of_measured(const EvaluateOptions& options) {
   return options.text.empty() ? options.split : options.text;
 }
 
-/// The best settings for the first symbols of the validation text.
-Tuned tuned_on_valid(const EvaluateOptions& options, LanguageModellingTask& task, LanguageModel& model,
-                     const Adaptation& start, int64_t budget, Progress& progress) {
-  const bool aloud = !options.json;
-  if (aloud)
-    fmt::print("searching on the validation text, from its beginning; statistics are not in the budget\n");
-  const EncodedText& valid = task.encoded(Split::valid);
-  Tuned tuned = tune(
-      model, valid.ids, start, budget,
-      [&](const Trial& trial) {
-        if (!aloud) return;
-        progress.erase();
-        print_trial(trial);
-      },
-      [&](int64_t done, int64_t all) { progress_of(progress, "searching", all)(done); });
-  progress.erase();
-  if (aloud) print_tuned(tuned, std::ssize(valid.ids) - 1);
-  return tuned;
-}
-
-/// How `lm eval` of a language model reads the text, and how the model adapts.
-struct Plan {
-  Reading reading;
-  Adaptation how;
-  int64_t budget = 0;  // of the search for settings
-};
-Plan plan_of(const EvaluateOptions& options, const Recipe& recipe, const LanguageModellingTask& task,
-             const LanguageModel& model) {
-  const bool adapts = options.dynamic || options.cache;
-  Plan plan{
-      .reading = task.final_reading(), .how = {}, .budget = options.budget.value_or(default_tuning_budget)};
-  check_input(
-      !adapts || !plan.reading.line_end,
-      "--{}: this run reads each line from the initial state (data.batching = \"lines\"), and so nothing "
-      "of the text before it is there to adapt to",
-      options.dynamic ? "dynamic" : "cache");
-  const LanguageModellingSettings& settings = recipe.language_model();
-  if (options.cache) NeuralCache::check_fits(settings.cache.window, model.options().hidden.back());
-  if (adapts || options.streams) plan.reading = {.streams = options.streams.value_or(1)};
-  if (options.dynamic) plan.how.dynamic = settings.dynamic;
-  if (options.cache) plan.how.cache = settings.cache;
-  if (options.tune) check_budget(plan.how, plan.budget);
-  return plan;
-}
-
-/// The paper's figure for the same kind of model, if text and reading agree; 0: none.
-double published_beside(const EvaluateOptions& options, const Plan& plan, const RunConfig& config,
-                        LanguageModellingTask& task) {
-  const Recipe& recipe = config.recipe;
-  const bool finetuned = !config.made_by.finetuned_from.empty();
-  const double figure = published_figure(recipe.published, finetuned, options.split,
-                                         plan.how.dynamic.has_value(), plan.how.cache.has_value());
-  if (!options.text.empty() || figure == 0 || !task.texts().test ||
-      !changed_keys(recipe, finetuned).empty() ||
-      (!plan.how.dynamic && !plan.how.cache && plan.reading.text() != task.preferred_reading()))
-    return 0;
-  const auto test_symbols = std::ssize(task.encoded(Split::test).ids) - 1;
-  return may_be_the_papers(recipe.published, task.vocabulary().types(), test_symbols) ? figure : 0;
-}
-
 /// What a measurement is of: {"split": ...} of the run's own text, or {"text": ...} of another one.
-nlohmann::ordered_json json_of_text(const EvaluateOptions& options) {
-  nlohmann::ordered_json json;
+Json json_of_text(const EvaluateOptions& options) {
+  Json json;
   if (!options.task.empty()) json["task"] = options.task;
-  if (options.text.empty())
-    json["split"] = options.split;
-  else
-    json["text"] = options.text;
-  return json;
-}
-
-/// Stores scores with the run; if that fails, only warns, so that they are printed anyway.
-void keep(const EvaluateOptions& options, const OpenTask& run, const Scores& scores, const Compute& compute,
-          const std::vector<std::string>& sha256) {
-  keep_if_possible([&] {
-    append_evaluation(run.folder, json_of_text(options), scores, run.task(), *run.model, compute, sha256);
-  });
-}
-
-/// The scores as `lm eval --json` prints them.
-nlohmann::ordered_json json_of(const EvaluateOptions& options, const OpenTask& run, const Scores& scores) {
-  nlohmann::ordered_json json{
-      {"run", options.run}, {"cell", run.task().cell()}, {"seed", run.config.recipe.trainer.seed}};
-  json.update(json_of_text(options));
-  json.update(json_of(scores));
+  json[options.text.empty() ? "split" : "text"] = name_of_measured(options);
   return json;
 }
 
@@ -167,87 +88,89 @@ ProgressOf shown_on(Progress& progress) {
   return [&progress](const std::string& what, int64_t items) { return progress_of(progress, what, items); };
 }
 
-int evaluate_language_model(const EvaluateOptions& options, const Compute& compute, OpenTask& run) {
-  Recipe& recipe = run.config.recipe;
-  LanguageModellingTask& task = *recipe.language_modelling();
+/// What was measured, and what is printed beside it.
+struct Measured {
+  Scores scores{};
+  std::vector<std::string> sha256{};  // "HEX  FILE" of the text
+  Json tuning{};                      // the search for settings; null: there was none
+};
+
+// --- Of a language model ---
+
+/// The best settings for the first symbols of the validation text.
+Tuned tuned_on_valid(const EvaluateOptions& options, LanguageModellingTask& task, LanguageModel& model,
+                     const Adaptation& start, int64_t budget, Progress& progress) {
+  const auto print = [&](const std::string& line) {
+    progress.erase();
+    if (!options.json) fmt::print("{}\n", line);
+    flush_output();
+  };
+  print("searching on the validation text, from its beginning; statistics are not in the budget");
+  const Tuned tuned = tune(
+      model, task.encoded(Split::valid).ids, start, budget,
+      [&](const Trial& trial) { print(text_of(trial)); },
+      [&](int64_t done, int64_t all) { progress_of(progress, "searching", all)(done); });
+  print(fmt::format("{} on the first {}: {} scored in all", counted_text(std::ssize(tuned.trials), "trials"),
+                    counted_text(tuned.prefix, "symbols"), tuned.symbols));
+  print("best: " + options_text(tuned.best));
+  return tuned;
+}
+
+Measured measure_language_model(const EvaluateOptions& options, const OpenTask& run, Progress& progress) {
+  auto& task = run.task_as<LanguageModellingTask>("language_modelling");
   auto& model = dynamic_cast<LanguageModel&>(*run.model);
+  const LanguageModellingSettings& settings = task.settings;
   const bool adapts = options.dynamic || options.cache;
   check_input(adapts || !options.tune,
               "--tune searches the settings of --dynamic and --cache: give one of them, or both");
   check_input(!adapts || options.streams.value_or(1) == 1,
               "--streams {}: --dynamic and --cache read one stream, in the order of the text; leave it out",
               options.streams.value_or(1));
-  apply_adaptation(options, recipe);
-  Plan plan = plan_of(options, recipe, task, model);
-  const std::vector<std::string> sha256 = open_texts(options, run, options.dynamic || options.tune);
+  Reading reading = task.final_reading();
+  check_input(
+      !adapts || !reading.line_end,
+      "--{}: this run reads each line from the initial state (data.batching = \"lines\"), and so nothing "
+      "of the text before it is there to adapt to",
+      options.dynamic ? "dynamic" : "cache");
+  if (adapts || options.streams) reading = {.streams = options.streams.value_or(1)};
+  Adaptation how;
+  if (options.dynamic) how.dynamic = settings.dynamic;
+  if (options.cache) how.cache = settings.cache;
+  if (options.cache) NeuralCache::check_fits(settings.cache.window, model.options().hidden.back());
+  const int64_t budget = options.budget.value_or(default_tuning_budget);
+  if (options.tune) check_budget(how, budget);
+
+  Measured it{.sha256 = open_texts(options, run, options.dynamic || options.tune)};
   const std::string split = options.text.empty() ? options.split : "test";
-  const double published = published_beside(options, plan, run.config, task);
   const EncodedText& text = task.encoded(split_from_string(split));
   print_warning(warning_of_unknowns({name_of_measured(options), text.counts.unknowns, std::ssize(text.ids)},
                                     unknown_is_trained(run.config, task.vocabulary())));
-  Progress progress(stderr);
   GradientStatistics statistics;
   if (options.dynamic) {
     const TextIds& train = task.encoded(Split::train).ids;
-    const DynamicOptions& dynamic = recipe.language_model().dynamic;
-    if (!options.json) print_statistics(dynamic, train);
     statistics =
-        gradient_statistics(model, train, dynamic,
+        gradient_statistics(model, train, settings.dynamic,
                             progress_of(progress, "statistics of the training text", std::ssize(train) - 1));
-    plan.how.statistics = &statistics;
+    how.statistics = &statistics;
   }
-  std::optional<Tuned> tuned;
+  std::vector<Detail> tuned_on;
   if (options.tune) {
-    tuned = tuned_on_valid(options, task, model, plan.how, plan.budget, progress);
-    plan.how = tuned->best;
+    const Tuned tuned = tuned_on_valid(options, task, model, how, budget, progress);
+    how = tuned.best;
+    it.tuning = json_of(tuned, budget);
+    tuned_on.push_back({"tuned_on_valid", tuned.symbols});
   }
-  if (!options.json) print_adaptation(plan.how);
-  Scores scores = task.measure(model, split, plan.reading, plan.how, shown_on(progress));
-  if (tuned) scores.details.push_back({"tuned_on_valid", tuned->symbols});
   progress.erase();
-  keep(options, run, scores, compute, sha256);
-  const double nats = scores.at("nats");
-  const int64_t size = task.vocabulary().size();
-  print_warning(warning_of_cost(nats, size,
-                                options.dynamic ? "the updates ruin the weights; lower dynamic.learning_rate"
-                                                : reason_of_cost(nats, size, plan.reading, "the option")));
-  if (options.json) {
-    nlohmann::ordered_json json = json_of(options, run, scores);
-    if (published > 0) json["published"] = {{"figure", published}, {"unit", name_of(recipe.published.unit)}};
-    if (tuned) json["tuning"] = json_of(*tuned, plan.budget);
-    print_json(json);
-  } else {
-    print_scores(name_of_measured(options), scores);
-    if (published > 0)
-      fmt::print("published   {} {}{}, by the paper's model on the paper's text\n", published,
-                 name_of(recipe.published.unit),
-                 plan.how.dynamic ? " with dynamic evaluation"
-                 : plan.how.cache ? " with a cache"
-                                  : "");
-  }
-  return 0;
+  if (adapts && !options.json) fmt::print("adapting: {}\n", fmt::join(lines_of(settings_of(how)), ", "));
+  flush_output();
+  it.scores = task.measure(model, split, reading, how, shown_on(progress));
+  it.scores.details.insert(it.scores.details.end(), tuned_on.begin(), tuned_on.end());
+  it.scores.warning = warning_of_cost(it.scores.at("nats"), task.vocabulary().size(),
+                                      options.dynamic ? "dynamic.learning_rate" : "train.learning_rate");
+  return it;
 }
 
-/// InputError for options that only language models have.
-void refuse_options_of_language_models(const EvaluateOptions& options, const OpenTask& run, bool tunes) {
-  check_input(
-      !options.dynamic && !options.cache && !options.budget && !options.streams && (!options.tune || tunes),
-      "{}: a run of the task {}, and --dynamic, --cache, --tune, --budget and --streams are for "
-      "language models",
-      options.run, run.config.recipe.task_name);
-}
-
-/// Changes settings of [decoding] of a task that has them.
-void apply_decoding(const EvaluateOptions& options, OpenTask& run) {
-  const bool has_decoding = !run.task().sections().others.empty();
-  for (const Setting& setting : options.settings) {
-    check_input(has_decoding && setting.key.starts_with("decoding."),
-                "{}: a run is evaluated as it was trained{}", setting.where,
-                has_decoding ? "; only settings of [decoding] can change" : "");
-    apply_setting(setting, keys_of(run.config.recipe));
-  }
-  if (!options.settings.empty()) validate(run.config.recipe, options.run);
-}
+// --- Of other tasks ---
 
 /// Searches the weights of the n-gram model; returns the best ones.
 std::vector<Detail> tune_recogniser(const EvaluateOptions& options, const OpenTask& run, Progress& progress) {
@@ -266,57 +189,34 @@ std::vector<Detail> tune_recogniser(const EvaluateOptions& options, const OpenTa
           {"tuned_on_valid.wer", best.scores.wer()}};
 }
 
-/// InputError for settings of a search that a part of the task does not make.
-void check_translates(const EvaluateOptions& options, const OpenTask& run) {
-  auto* task = dynamic_cast<TranslatingTask*>(&run.task());
-  check_input(!task || options.settings.empty() || task->translator(*run.model).has_source,
-              "{}: the task {} is a language model",
-              options.settings.empty() ? "" : options.settings.front().where, options.task);
-}
-
-int evaluate_task(const EvaluateOptions& options, const Compute& compute, OpenTask& run) {
+Measured measure_task(const EvaluateOptions& options, const OpenTask& run, Progress& progress) {
   Task& task = run.task();
-  refuse_options_of_language_models(options, run, dynamic_cast<SpeechTask*>(&task));
-  apply_decoding(options, run);
-  check_translates(options, run);
-  warn_of_changed_files(run);
-  const std::vector<std::string> sha256 = open_texts(options, run, false);
-  Progress progress(stderr);
+  const bool tunes = dynamic_cast<SpeechTask*>(&task) != nullptr;
+  check_input(
+      !options.dynamic && !options.cache && !options.budget && !options.streams && (!options.tune || tunes),
+      "{}: a run of the task {}, and --dynamic, --cache, --tune, --budget and --streams are for "
+      "language models",
+      options.run, run.config.recipe.task_name);
+  Measured it{.sha256 = open_texts(options, run, false)};
   std::vector<Detail> tuned;
   if (options.tune) tuned = tune_recogniser(options, run, progress);
-  const std::string split = options.text.empty() ? options.split : "test";
-  Scores scores = task.measure(*run.model, split, shown_on(progress));
-  scores.details.insert(scores.details.end(), tuned.begin(), tuned.end());
+  it.scores = task.measure(*run.model, options.text.empty() ? options.split : "test", shown_on(progress));
+  it.scores.details.insert(it.scores.details.end(), tuned.begin(), tuned.end());
   progress.erase();
   for (const UnknownShare& share : task.unknown_shares()) print_warning(warning_of_unknowns(share));
-  keep(options, run, scores, compute, sha256);
-  print_warning(scores.warning);
-  if (options.json)
-    print_json(json_of(options, run, scores));
-  else
-    print_scores(name_of_measured(options), scores);
-  return 0;
+  return it;
 }
 
-/// Stores figures of sentence vectors with the run.
-void keep(const RunFolder& run, const SentenceSet& set, const SentenceSetFigures& figures,
-          const EvaluateOptions& options, const Compute& compute) {
-  nlohmann::ordered_json json = json_of(figures);
-  if (!options.vectors.empty()) json["word_vectors"] = options.vectors;
-  json["model"] = sha256_hex(InputFile(run.model()));
-  append_measurement(run, std::move(json), compute, set.sha256);
-}
+// --- Of vectors ---
 
 /// Measures sentence vectors on all sets, prints a line for each, and keeps it.
-int evaluate_sentences(const EvaluateOptions& options) {
-  const Compute compute = choose_device(options);
-  const OpenTask run = open_task(options.run, compute.device);
+int evaluate_sentences(const EvaluateOptions& options, const OpenTask& run, const Compute& compute) {
   auto& task = run.task_as<SkipThoughtTask>("skip_thought");
   auto& model = dynamic_cast<SkipThought&>(*run.model);
   std::vector<Variable> tables;
   const std::vector<SentenceSet> sets = read_sentence_sets(options.sentences);
   if (!options.vectors.empty()) tables = expand_vocabulary(model, task, options.vectors, texts_of(sets));
-  auto list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   Progress progress(stderr);
   for (const SentenceSet& set : sets) {
     const SentenceSetFigures figures = measure_sentences(
@@ -324,29 +224,34 @@ int evaluate_sentences(const EvaluateOptions& options) {
           return progress_of(progress, fmt::format("{}: {}", set.name, what), items);
         });
     progress.erase();
-    keep_if_possible([&] { keep(run.folder, set, figures, options, compute); });
-    list.push_back(json_of(figures));
+    const Json json = json_of(figures);
+    keep_if_possible([&] {
+      Json kept = json;
+      if (!options.vectors.empty()) kept["word_vectors"] = options.vectors;
+      kept["model"] = sha256_hex(InputFile(run.folder.model()));
+      append_measurement(run.folder, std::move(kept), compute, set.sha256);
+    });
+    list.push_back(json);
     if (options.json) continue;
     fmt::print("{:<5} {:>6} {}  {}  (means of words: {})\n", set.name, set.scored(),
                set.splits.front().others.empty() ? "sentences" : "pairs", text_of(figures.vectors),
                text_of(figures.word_means));
     flush_output();
   }
-  if (options.json) print_json(nlohmann::ordered_json{{"run", options.run}, {"sets", list}});
+  if (options.json) print_json(Json{{"run", options.run}, {"sets", list}});
   return 0;
 }
 
 }  // namespace
 
-void check_text_of_run(const std::string& given, const std::string& data,
-                       const std::vector<std::string>& sha256_of_run,
-                       const std::vector<std::string>& sha256_of_text, const std::string& otherwise) {
-  if (is_same_data(sha256_of_run, sha256_of_text)) return;
-  check_input(given.empty(), "{}{}", not_the_text(given), otherwise);
+void check_text_of_run(const std::string& given, const Provenance& made_by,
+                       const std::vector<std::string>& sha256_of_text) {
+  if (is_same_data(made_by.sha256, sha256_of_text)) return;
+  check_input(given.empty(), "{}", not_the_text(given));
   fmt::print(
       stderr,
       "lm: warning: {} has changed since this run was made; the figures are those of the text as it is now\n",
-      name_of_text(data));
+      name_of_text(made_by.data));
 }
 
 void keep_if_possible(const std::function<void()>& keep) {
@@ -375,12 +280,32 @@ void warn_of_changed_files(const OpenTask& run) {
 }
 
 int evaluate(const EvaluateOptions& options) {
-  if (!options.sentences.empty()) return evaluate_sentences(options);
   const Compute compute = choose_device(options);
   OpenTask run = open_task(options.run, compute.device);
+  if (!options.sentences.empty()) return evaluate_sentences(options, run, compute);
   if (!options.task.empty()) run.task().choose_part(options.task, "--task");
-  return run.config.recipe.language_modelling() ? evaluate_language_model(options, compute, run)
-                                                : evaluate_task(options, compute, run);
+  apply_settings(options, run);
+  warn_of_changed_files(run);
+  const Recipe& recipe = run.config.recipe;
+  Progress progress(stderr);
+  const Measured it = recipe.language_modelling() ? measure_language_model(options, run, progress)
+                                                  : measure_task(options, run, progress);
+  progress.erase();
+  keep_if_possible([&] {
+    append_evaluation(run.folder, json_of_text(options), it.scores, run.task(), *run.model, compute,
+                      it.sha256);
+  });
+  print_warning(it.scores.warning);
+  if (options.json) {
+    Json json{{"run", options.run}, {"cell", run.task().cell()}, {"seed", recipe.trainer.seed}};
+    json.update(json_of_text(options));
+    json.update(json_of(it.scores));
+    if (!it.tuning.is_null()) json["tuning"] = it.tuning;
+    print_json(json);
+    return 0;
+  }
+  print_scores(name_of_measured(options), it.scores);
+  return 0;
 }
 
 // --- The command ---

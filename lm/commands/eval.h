@@ -37,12 +37,10 @@ int evaluate(const EvaluateOptions& options);
 
 // What the evaluations of all tasks share.
 
-/// For a text at `data` with other SHA-256 digests than the one that the run was made with: InputError if
-/// --data names it (`given`), as what has moved is the same text; else a warning. `otherwise` is the end of
-/// the error text.
-void check_text_of_run(const std::string& given, const std::string& data,
-                       const std::vector<std::string>& sha256_of_run,
-                       const std::vector<std::string>& sha256_of_text, const std::string& otherwise = "");
+/// For a text with other SHA-256 digests than the one that a run was made with: InputError if --data names it
+/// (`given`), as what has moved is the same text; else a warning.
+void check_text_of_run(const std::string& given, const Provenance& made_by,
+                       const std::vector<std::string>& sha256_of_text);
 /// InputError if a file that the run's settings name beside the data is missing; warns if it has changed.
 void warn_of_changed_files(const OpenTask& run);
 /// Calls `keep`, which stores a measurement with its run; if that fails, only warns, so that the figures are

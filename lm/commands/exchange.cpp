@@ -75,19 +75,16 @@ class Exporter {
   }
 
   /// The numbers of a parameter; none if the model does not have it.
-  std::vector<float> numbers_of(const std::string& name, std::vector<std::int64_t>* shape = nullptr) const {
+  std::vector<float> numbers_of(const std::string& name) const {
     const std::optional<Tensor> values = parameter_named(model_, name);
-    if (!values) return {};
-    if (shape) *shape = extents(values->shape());
-    const std::vector<real> numbers = values->to_vector();
+    const std::vector<real> numbers = values ? values->to_vector() : std::vector<real>();
     return {numbers.begin(), numbers.end()};
   }
 
   /// A parameter as it is.
   std::string constant(const std::string& name) {
-    std::vector<std::int64_t> shape;
-    const std::vector<float> numbers = numbers_of(name, &shape);
-    graph_.add_constant(name, shape, numbers);
+    const std::vector<float> numbers = numbers_of(name);
+    graph_.add_constant(name, extents(parameter_named(model_, name).value().shape()), numbers);
     return name;
   }
 
@@ -139,19 +136,16 @@ class Exporter {
     }
     graph_.add_constant(rnn + "bias" + suffix, {1, 2 * G * H}, biases);
 
-    const bool has_c = cell_.onnx == "LSTM";
-    std::vector<std::string> inputs = {x,  weight("weight_ih"), weight("weight_hh"), rnn + "bias" + suffix,
-                                       "", "h" + suffix},
-                             outputs = {rnn + "sequence" + suffix, "next_h" + suffix};
-    if (has_c) {
-      inputs.push_back("c" + suffix);
-      outputs.push_back("next_c" + suffix);
+    std::vector<std::string> inputs = {x, weight("weight_ih"), weight("weight_hh"), rnn + "bias" + suffix,
+                                       ""},
+                             outputs = {rnn + "sequence" + suffix};
+    const std::vector<OnnxGraph::Extent> extents_of_state{std::int64_t{1}, "B", H};
+    for (const char state : std::string(cell_.onnx == "LSTM" ? "hc" : "h")) {
+      inputs.push_back(state + suffix);
+      outputs.push_back(fmt::format("next_{}{}", state, suffix));
+      graph_.add_input(inputs.back(), OnnxGraph::Type::float32, extents_of_state);
+      graph_.add_output(outputs.back(), OnnxGraph::Type::float32, extents_of_state);
     }
-    const std::vector<OnnxGraph::Extent> state{std::int64_t{1}, "B", H};
-    for (std::size_t j = 5; j < inputs.size(); ++j)
-      graph_.add_input(inputs[j], OnnxGraph::Type::float32, state);
-    for (std::size_t j = 1; j < outputs.size(); ++j)
-      graph_.add_output(outputs[j], OnnxGraph::Type::float32, state);
     OnnxGraph::Attributes attributes{{"hidden_size", H}};
     if (cell_.onnx == "GRU") attributes.emplace_back("linear_before_reset", std::int64_t{cell_.resets_after});
     graph_.add_node(cell_.onnx, inputs, outputs, attributes);
@@ -201,19 +195,18 @@ const Counterpart& checked_counterpart(const Recipe& recipe, ExportFormat format
   }
   check_input(found, "{}: the cell {} cannot be exported to {}, which has a layer for {}", run, model.cell,
               name_of(format), fmt::join(cells, ", "));
-  const auto refuse_if = [&](bool refused, const char* setting) {
-    check_input(!refused, "{}: {} cannot be exported", run, setting);
-  };
   const auto& ratios = model.major_ratio;
-  refuse_if(std::any_of(ratios.begin(), ratios.end(), [](double it) { return it != 1; }),
-            "model.major_ratio: a minor cell");
-  refuse_if(model.experts > 1, "model.experts: a mixture of softmaxes");
-  refuse_if(model.output == OutputKind::adaptive, "model.output: an adaptive softmax");
-  refuse_if(model.trained_initial_states, "model.trained_initial_states: an initial state other than zeros");
-  refuse_if(model.regularization.zoneout > 0 || model.regularization.zoneout_memory > 0,
-            "model.zoneout, which averages states in evaluations, too,");
-  refuse_if(recipe.language_model().data.tokenization.unit == Unit::pieces,
-            "data.unit = \"pieces\": its division of words");
+  const bool has_minor_cell = std::any_of(ratios.begin(), ratios.end(), [](double it) { return it != 1; });
+  const bool has_zoneout = model.regularization.zoneout > 0 || model.regularization.zoneout_memory > 0;
+  const std::pair<bool, const char*> parts[] = {
+      {has_minor_cell, "model.major_ratio: a minor cell"},
+      {model.experts > 1, "model.experts: a mixture of softmaxes"},
+      {model.output == OutputKind::adaptive, "model.output: an adaptive softmax"},
+      {model.trained_initial_states, "model.trained_initial_states: an initial state other than zeros"},
+      {has_zoneout, "model.zoneout, which averages states in evaluations, too,"},
+      {recipe.language_model().data.tokenization.unit == Unit::pieces,
+       "data.unit = \"pieces\": its division of words"}};
+  for (const auto& [is_there, part] : parts) check_input(!is_there, "{}: {} cannot be exported", run, part);
   return *found;
 }
 
@@ -234,18 +227,19 @@ nlohmann::ordered_json config_of(const LanguageModel& model, const Tokenization&
             {"tied", it.tied}}}};
 }
 
-void write_export(const ExportOptions& options, const OpenRun& run, const Counterpart& cell) {
+void write_export(const ExportOptions& options, OpenTask& run, const Counterpart& cell) {
   const std::filesystem::path out = options.out;
+  const auto& model = dynamic_cast<LanguageModel&>(*run.model);
+  const Vocabulary& vocabulary = run.task().vocabulary();
   const bool is_onnx = options.format == ExportFormat::onnx;
   if (is_onnx) {  // first, because a file of the format may be too small for it
-    Exporter(*run.model, cell).graph().write(out / "model.onnx", version());
+    Exporter(model, cell).graph().write(out / "model.onnx", version());
   } else {
-    save_model(out / weights_name, *run.model);
-    Recipe recipe = run.config.recipe;
-    write_atomically(out / recipe_name, write_toml(keys_of(recipe)));
+    save_model(out / weights_name, model);
+    write_atomically(out / recipe_name, write_toml(keys_of(run.config.recipe)));
   }
-  const nlohmann::ordered_json config = config_of(*run.model, run.vocabulary.tokenization(), cell);
-  write_atomically(out / vocabulary_name, run.vocabulary.to_text());
+  const nlohmann::ordered_json config = config_of(model, vocabulary.tokenization(), cell);
+  write_atomically(out / vocabulary_name, vocabulary.to_text());
   write_atomically(out / "config.json", config.dump(2) + "\n");
   write_atomically(out / "model.py", is_onnx ? rondo_exported_onnx : rondo_exported_pytorch);
   write_atomically(out / "use.py", rondo_exported_use);
@@ -254,7 +248,8 @@ void write_export(const ExportOptions& options, const OpenRun& run, const Counte
 /// Makes the folder, whole or not at all. Returns 0. InputError for a model with parts that the format does
 /// not have.
 int export_run(const ExportOptions& options) {
-  const OpenRun run = open_run(options.run);
+  OpenTask run = open_task(options.run);
+  const auto& task = run.task_as<LanguageModellingTask>("language_modelling");
   const Counterpart& cell = checked_counterpart(run.config.recipe, options.format, options.run);
   check_new_run_folder(options.out);
   std::error_code error;
@@ -267,7 +262,7 @@ int export_run(const ExportOptions& options) {
     throw;
   }
   fmt::print("{0}: {1} parameters, {2} symbols; to use it: python3 {0}/use.py\n", options.out,
-             run.model->parameter_count(), run.model->vocabulary_size());
+             run.model->parameter_count(), task.vocabulary().size());
   return 0;
 }
 
@@ -303,11 +298,6 @@ struct ImportOptions {
   std::string command;            // what was typed, for config.toml
 };
 
-NameMap map_of(const std::string& file) {
-  constexpr std::uint64_t largest = 1 << 20;
-  return file.empty() ? NameMap() : NameMap::from_text(read_regular_file(file, largest), file);
-}
-
 /// InputError unless a row is a symbol.
 void check_rows(const ForeignWeights& weights, const Vocabulary& vocabulary, const std::string& file) {
   for (const char* name : {"embedding.weight", "decoder.weight"})
@@ -342,7 +332,10 @@ int import_weights(const ImportOptions& given) {
               recipe.task_name);
   const LanguageModellingSettings& settings = recipe.language_model();
   check_new_run_folder(options.out);
-  const NameMap names = map_of(options.map);
+  constexpr std::uint64_t largest_map = 1 << 20;
+  const std::string& map = options.map;
+  const NameMap names =
+      map.empty() ? NameMap() : NameMap::from_text(read_regular_file(map, largest_map), map);
   const Vocabulary vocabulary = read_vocabulary(options.vocabulary, settings.data.tokenization);
   const ForeignWeights weights(options.weights, names);
   check_rows(weights, vocabulary, options.vocabulary);

@@ -42,45 +42,28 @@ struct Prompt {
 
 /// A text as a prompt, tokenised like the training text, but without an end. Reports unknown symbols on
 /// stderr. `name` says where it comes from.
-Prompt prompt_of(const OpenRun& run, std::string text, const std::string& name) {
-  std::vector<std::string> ignored;
-  const Vocabulary& vocabulary = run.vocabulary;
-  const Tokenization& tokenization = vocabulary.tokenization();
-  if (tokenization.unit != Unit::bytes) text = normalise_text(std::move(text), name, ignored);
-  const std::string kind = tokenization.unit == Unit::bytes ? "" : kind_of_file(text);
-  check_input(kind.empty(), "{}: looks like {}", name, kind);
+Prompt prompt_of(const RunConfig& config, const Vocabulary& vocabulary, std::string text,
+                 const std::string& name) {
+  if (vocabulary.tokenization().unit != Unit::bytes) {
+    std::vector<std::string> ignored;
+    text = normalise_text(std::move(text), name, ignored);
+    const std::string kind = kind_of_file(text);
+    check_input(kind.empty(), "{}: looks like {}", name, kind);
+  }
   Encoded encoded = vocabulary.encode(text, name, LastLine::goes_on);
   if (!encoded.missing.empty())
     fmt::print(stderr, "lm: warning: read as {}{}: {}\n", unknown_symbol,
-               unknown_is_trained(run.config, run.vocabulary) ? "" : ", which was never trained",
+               unknown_is_trained(config, vocabulary) ? "" : ", which was never trained",
                excerpt(fmt::format("{}", fmt::join(encoded.missing, " "))));
-  Prompt prompt{std::move(encoded.ids), {}};
-  SymbolReader symbols(text, tokenization, name, LastLine::goes_on, vocabulary.pieces());
-  while (const auto symbol = symbols.next()) prompt.written.emplace_back(*symbol);
-  return prompt;
+  return {std::move(encoded.ids), symbols_written(vocabulary, text, name, LastLine::goes_on)};
 }
 
-std::string text_of_prompt(const GenerateOptions& options) {
-  if (options.prompt_file.empty()) return options.prompt;
-  return read_file_unpacked(file_to_read(options.prompt_file));
+/// Prints a text at once. Returns whether it ends within a line; an empty one changes nothing.
+bool print_at_once(const std::string& text, bool line_is_open) {
+  fmt::print("{}", text);
+  flush_output();
+  return text.empty() ? line_is_open : text.back() != '\n';
 }
-
-/// What is printed, at once; it knows whether a line is open.
-class Output {
- public:
-  void print(const std::string& text) {
-    if (text.empty()) return;
-    fmt::print("{}", text);
-    flush_output();
-    line_is_open_ = text.back() != '\n';
-  }
-  void end_line() {
-    if (line_is_open_) print("\n");
-  }
-
- private:
-  bool line_is_open_ = false;
-};
 
 /// As they occur in what is written: the end of a line may be given as vocab.txt writes it.
 std::vector<std::string> stop_strings(std::vector<std::string> stops, Unit unit) {
@@ -89,28 +72,23 @@ std::vector<std::string> stop_strings(std::vector<std::string> stops, Unit unit)
   return stops;
 }
 
-/// Prints up to `symbols` symbols, or what precedes a stop string.
-void continue_text(Sampler& sampler, std::int64_t symbols, const std::vector<std::string>& stops,
-                   Output& output) {
-  StopStrings until(stops);
-  for (std::int64_t i = 0; i < symbols && !until.stopped(); ++i) output.print(until.take(sampler.next()));
-  output.print(until.rest());
-}
-
 /// Writes the sampled text to stdout while it samples, and nothing else but a line "--- I" before each of
 /// several samples. Returns 0.
 int generate(const GenerateOptions& options) {
   const Device device = choose_device(options).device;
-  OpenRun run = open_run(options.run, device);
-  const std::string from = options.prompt_file.empty() ? "--prompt" : "--prompt-file " + options.prompt_file;
-  const Prompt prompt = prompt_of(run, text_of_prompt(options), from);
+  const OpenTask run = open_task(options.run, device);
+  const Vocabulary& vocabulary = run.task_as<LanguageModellingTask>("language_modelling").vocabulary();
+  const std::string& file = options.prompt_file;
+  const Prompt prompt = file.empty()
+                            ? prompt_of(run.config, vocabulary, options.prompt, "--prompt")
+                            : prompt_of(run.config, vocabulary, read_file_unpacked(file_to_read(file)),
+                                        "--prompt-file " + file);
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device{}();
   if (!options.seed) fmt::print(stderr, "seed: {}\n", seed);
 
-  const std::vector<std::string> stops = stop_strings(options.stops, run.vocabulary.tokenization().unit);
-  Output output;
+  const std::vector<std::string> stops = stop_strings(options.stops, vocabulary.tokenization().unit);
   for (std::int64_t sample = 0; sample < options.samples; ++sample) {
-    Sampler sampler(*run.model, run.vocabulary,
+    Sampler sampler(dynamic_cast<LanguageModel&>(*run.model), vocabulary,
                     {.temperature = options.temperature,
                      .top_k = options.top_k,
                      .top_p = options.top_p,
@@ -118,10 +96,13 @@ int generate(const GenerateOptions& options) {
                      .repetition_penalty = options.repetition_penalty,
                      .seed = seed + static_cast<std::uint64_t>(sample),
                      .allow_unknown = options.allow_unknown});
-    if (options.samples > 1) output.print(fmt::format("--- {}\n", sample + 1));
-    output.print(sampler.read(prompt.ids, prompt.written));
-    continue_text(sampler, options.symbols, stops, output);
-    output.end_line();
+    if (options.samples > 1) fmt::print("--- {}\n", sample + 1);
+    bool line_is_open = print_at_once(sampler.read(prompt.ids, prompt.written), false);
+    StopStrings until(stops);
+    for (std::int64_t i = 0; i < options.symbols && !until.stopped(); ++i)
+      line_is_open = print_at_once(until.take(sampler.next()), line_is_open);
+    line_is_open = print_at_once(until.rest(), line_is_open);
+    if (line_is_open) print_at_once("\n", true);
   }
   return 0;
 }

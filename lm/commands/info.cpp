@@ -14,10 +14,9 @@
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"
+#include "lm/tasks/translation.h"
 #include "lm/training/memory.h"
 #include "nn/cells/catalogue.h"
-#include "nn/models/language_model.h"
-#include "nn/models/shared_encoder_decoders.h"
 #include "tensor/allocator.h"
 #include "tensor/products/gemm.h"
 #include "tensor/threads.h"
@@ -37,7 +36,6 @@ struct InfoOptions {
   std::int64_t vocabulary_size = 0;  // with recipe; 0: the recipe's data.max_size
   std::string data;                  // with recipe, of language models: its vocabulary is counted
   bool json = false;
-  bool markdown = false;  // with cells: the table of docs/cells.md
 };
 
 using Json = nlohmann::ordered_json;
@@ -45,6 +43,7 @@ using Json = nlohmann::ordered_json;
 struct Subject {
   Recipe recipe;
   std::vector<std::int64_t> sizes;  // Task::sizes()
+  std::int64_t vocabulary_size;     // of what is predicted, or read where nothing is
   std::unique_ptr<Module> model;    // without memory
   std::string run;                  // empty: a recipe
   Provenance made_by;               // of a run
@@ -53,7 +52,8 @@ struct Subject {
 Subject subject_of_run(const std::string& path) {
   OpenTask run = open_task_without_weights(path);
   std::vector<std::int64_t> sizes = run.task().sizes();
-  return {std::move(run.config.recipe), std::move(sizes), std::move(run.model), path,
+  const std::int64_t vocabulary_size = run.task().vocabulary().size();
+  return {std::move(run.config.recipe), std::move(sizes), vocabulary_size, std::move(run.model), path,
           std::move(run.config.made_by)};
 }
 
@@ -77,7 +77,7 @@ Subject subject_of(const InfoOptions& options) {
   check_input(size > 0, "info --recipe {}: vocabulary size unknown; give --vocab-size N{}", options.recipe,
               models_language ? ", or --data DIR" : "");
   const std::vector<std::int64_t> sizes = recipe.task->assumed_sizes(size);
-  return {recipe, sizes, recipe.task->make_layout(sizes), "", {}};
+  return {recipe, sizes, size, recipe.task->make_layout(sizes), "", {}};
 }
 
 /// The module of a parameter: its name up to the last dot.
@@ -157,8 +157,9 @@ Json model_json(const Subject& subject) {
   json["unit"] = name_of(subject.recipe.task->tokenization().unit);
   json["cell"] = subject.recipe.task->cell();
   json["seed"] = subject.recipe.trainer.seed;
-  json["vocabulary_size"] = subject.sizes.back();
-  if (subject.sizes.size() > 1) json["source_vocabulary_size"] = subject.sizes.front();
+  json["vocabulary_size"] = subject.vocabulary_size;
+  if (dynamic_cast<const TranslatingTask*>(&*subject.recipe.task))
+    json["source_vocabulary_size"] = subject.sizes.front();
   json["parameters"] = model.parameter_count();
   for (const auto& [module, count] : counts_by_module(model)) json["modules"][module] = count;
   for (const Segment& segment : model.segments()) {
@@ -192,15 +193,12 @@ void print_operators(bool as_json) {
 
 void print_cells(const InfoOptions& options) {
   Json list = Json::array();
-  if (options.markdown) fmt::print("| `model.cell` | description | settings |\n|---|---|---|\n");
   for (const std::string& name : cell_names()) {
     CellSettings settings;
     std::vector<std::string> keys;
     for (const Key& key : keys_of(settings, name)) keys.push_back(key.name);
     if (options.json)
       list.push_back({{"name", name}, {"description", description_of(name)}, {"settings", keys}});
-    else if (options.markdown)
-      fmt::print("| `{}` | {} | {} |\n", name, description_of(name), fmt::join(keys, ", "));
     else
       fmt::print("{:<16} {}{}{}\n", name, description_of(name),
                  keys.empty() ? "" : "\n                   model.", fmt::join(keys, ", model."));
@@ -283,8 +281,6 @@ Command add_info(CommandLine& line) {
   CLI::Option* cells = app.add_flag("--cells", options->cells, "list the recurrent cells and their settings")
                            ->excludes(operators);
   for (CLI::Option* list : {operators, cells}) list->excludes(run)->excludes(recipe)->excludes(keys);
-  app.add_flag("--markdown", options->markdown, "print --cells as a table for a page on GitHub")
-      ->needs(cells);
   app.add_flag("--json", options->json, "print one JSON object");
   return {&app, [options] { return info(*options); }};
 }

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -96,19 +94,17 @@ std::vector<double> nats_of(const Source& source, const Encoded& encoded, const 
   return nats;
 }
 
-/// A row for each symbol, as `lm score --per-symbol` has them.
+/// Prints a row for each symbol, as `lm score --per-symbol` does.
 void print_symbols(const Source& source, const Text& text) {
-  const Encoded encoded = source.vocabulary.encode(text);
+  const auto& [vocabulary, model, discounts, seconds] = source;
+  const Encoded encoded = vocabulary.encode(text);
   const std::vector<double> nats = nats_of(source, encoded, text);
-  const std::string written = source.vocabulary.to_text();
-  const std::vector<std::string_view> symbols = split_lines(written);
-  const std::optional<std::int32_t> line_end = source.vocabulary.line_end_id();
   std::int64_t line = 1;
   for (std::size_t i = 0; i < nats.size(); ++i) {
-    print_symbol(fmt::format("{}", line), symbols[static_cast<std::size_t>(encoded.ids[i])], nats[i]);
-    if (encoded.ids[i] == line_end) ++line;
+    const std::int32_t id = encoded.ids[i];
+    print_symbol(fmt::format("{}", line), escape_symbol(vocabulary.symbol(id)), nats[i]);
+    line += id == vocabulary.line_end_id();
   }
-  flush_output();
 }
 
 Evaluation evaluate_text(const Source& source, const Text& text) {
@@ -124,12 +120,6 @@ Evaluation evaluate_text(const Source& source, const Text& text) {
     fmt::print(stderr, "lm: warning: {}: {} symbols have probability 0 in this model\n", text.name,
                std::count(nats.begin(), nats.end(), INFINITY));
   return result;
-}
-
-std::vector<std::int64_t> sizes_of(const NgramModel& model) {
-  std::vector<std::int64_t> sizes;
-  for (int order = 1; order <= model.order(); ++order) sizes.push_back(model.ngrams(order));
-  return sizes;
 }
 
 void print_model(const NgramOptions& options, const Source& source) {
@@ -154,9 +144,9 @@ Json json_of(const NgramOptions& options, const Source& source) {
             {"data", options.data.empty() ? Json() : Json(options.data)},
             {"unit", name_of(options.tokenization.unit)},
             {"order", source.model.order()},
-            {"vocabulary", source.model.symbols()},
-            {"ngrams", sizes_of(source.model)}};
-  if (!source.discounts.empty()) json["discounts"] = Json::array();
+            {"vocabulary", source.model.symbols()}};
+  for (int order = 1; order <= source.model.order(); ++order)
+    json["ngrams"].push_back(source.model.ngrams(order));
   for (const auto& [of, estimated] : source.discounts)
     json["discounts"].push_back({{"of", of}, {"estimated", estimated}});
   json["seconds"] = source.seconds;
@@ -171,30 +161,19 @@ std::filesystem::path arpa_to_write(const NgramOptions& options, const Texts& te
   return file_to_write("--out", options.out, Pipes::refused, read);
 }
 
-/// After a signal no partial file is left.
-void write_model(const std::filesystem::path& out, const Source& source) {
-  const StopSignals signals;
-  write_atomically(out, [&](const WritePiece& write) {
-    write_arpa(source.model, source.vocabulary, [&](std::string_view piece) {
-      signals.throw_if_received();
-      write(piece);
-    });
-  });
-  signals.throw_if_received();
-}
-
 /// Prints how well the model predicts the validation and the test text, or the other text, or each symbol of
 /// that, on stdout. Returns 0.
 int ngram(const NgramOptions& options) {
   const Texts texts = texts_of(options);
-  const auto say_notes = [](const std::vector<std::string>& notes) {
-    for (const std::string& note : notes) fmt::print(stderr, "lm: {}\n", note);
-  };
-  if (texts.corpus) say_notes(texts.corpus->notes);
-  if (texts.other) say_notes(texts.other->notes);
+  std::vector<std::string> notes;
+  if (texts.corpus) notes = texts.corpus->notes;
+  if (texts.other) notes.insert(notes.end(), texts.other->notes.begin(), texts.other->notes.end());
+  for (const std::string& note : notes) fmt::print(stderr, "lm: {}\n", note);
   const std::filesystem::path out = arpa_to_write(options, texts);
   const Source source = source_of(options, texts);
-  if (!out.empty()) write_model(out, source);
+  if (!out.empty())
+    write_atomically(out,
+                     [&](const WritePiece& write) { write_arpa(source.model, source.vocabulary, write); });
   if (options.per_symbol) {
     print_symbols(source, *texts.other);
     return 0;

@@ -48,7 +48,7 @@ Probed probe_run(const std::string& path, const ProbeCommandOptions& options, De
   how.sequences = options.sequences.value_or(how.sequences);
   const std::string& data = options.data.empty() ? run.config.made_by.data : options.data;
   task.open({.path = data, .pipes = options.data.empty() ? Pipes::refused : Pipes::accepted});
-  check_text_of_run(options.data, data, run.config.made_by.sha256, sha256_lines(task.files()));
+  check_text_of_run(options.data, run.config.made_by, sha256_lines(task.files()));
   return task.probe(*run.model, options.split, how, progress_of(progress, "probing " + path, how.sequences));
 }
 

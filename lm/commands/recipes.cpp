@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "lm/commands/options.h"
@@ -17,36 +16,18 @@ namespace {
 struct RecipesOptions {
   std::string pattern{};  // of a shell; part of a name, a description or a paper; empty: all recipes
   bool json = false;
-  bool markdown = false;  // the tables of docs/recipes.md
 };
 
 nlohmann::ordered_json json_of(const std::vector<Recipe>& recipes) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Recipe& it : recipes)
     list.push_back({{"name", it.name},
+                    {"task", it.task_name},
+                    {"unit", name_of(it.task->tokenization().unit)},
                     {"description", it.description},
                     {"paper", it.paper},
                     {"published", published_json(it.published)}});
   return {{"recipes", list}};
-}
-
-void print_markdown(const std::vector<Recipe>& recipes) {
-  const auto table = [&](const char* title, auto belongs) {
-    fmt::print("{}\n\n| recipe | description | paper | published |\n|---|---|---|---|\n", title);
-    const auto or_none = [](const std::string& cell) { return cell.empty() ? "none" : cell; };
-    for (const Recipe& it : recipes)
-      if (belongs(it))
-        fmt::print("| `{}` | {} | {} | {} |\n", it.name, it.description, or_none(it.paper),
-                   or_none(published_text(it.published)));
-  };
-  const auto models_language = [](const Recipe& it) { return it.language_modelling() != nullptr; };
-  const auto on_words = [](const Recipe& it) { return it.task->tokenization().unit == Unit::words; };
-  table("Language models on words:", [&](const Recipe& it) { return models_language(it) && on_words(it); });
-  fmt::print("\n");
-  table("Language models on characters and bytes:",
-        [&](const Recipe& it) { return models_language(it) && !on_words(it); });
-  fmt::print("\n");
-  table("Other tasks:", std::not_fn(models_language));
 }
 
 void print_text(const std::vector<Recipe>& recipes) {
@@ -76,8 +57,6 @@ int list_recipes(const RecipesOptions& options) {
               options.pattern, this_program());
   if (options.json)
     print_json(json_of(recipes));
-  else if (options.markdown)
-    print_markdown(recipes);
   else
     print_text(recipes);
   return 0;
@@ -92,8 +71,7 @@ Command add_recipes(CommandLine& line) {
   add_text(app, "pattern", options->pattern, "PATTERN",
            "those that have this in their name, description or paper, in any case; * is any text (default: "
            "all)");
-  CLI::Option* json = app.add_flag("--json", options->json, "print one JSON object");
-  app.add_flag("--markdown", options->markdown, "print tables for a page on GitHub")->excludes(json);
+  app.add_flag("--json", options->json, "print one JSON object");
   return {&app, [options] { return list_recipes(*options); }};
 }
 

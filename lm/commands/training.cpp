@@ -76,15 +76,11 @@ Scores evaluate_valid(const TaskTraining& training, Reports& reports) {
       reports.progress_of("evaluating valid", training.task.validation_size()));
 }
 
-/// A warning if a language model costs more than equal probabilities, which says why that may be; else empty.
-std::string warning_of_scores(const Recipe& recipe, const Scores& scores, const RunFolder& run) {
+/// A warning if a language model costs more than equal probabilities; else empty.
+std::string warning_of_scores(const Recipe& recipe, const Scores& scores) {
   const LanguageModellingTask* task = recipe.language_modelling();
   if (!task) return "";
-  const double nats = scores.at("nats");
-  const int64_t size = task->vocabulary().size();
-  return warning_of_cost(nats, size,
-                         reason_of_cost(nats, size, task->validation_reading(),
-                                        command_with({"eval", run.path.string(), "--split", "valid"})));
+  return warning_of_cost(scores.at("nats"), task->vocabulary().size(), "train.learning_rate");
 }
 
 /// Evaluates the weights, or their average once averaging has started, reports it, and saves them if they are
@@ -100,7 +96,7 @@ void evaluate_and_save_best(const TaskTraining& training, Reports& reports, cons
   const bool best = is_last ? trainer.would_be_best(scores) : trainer.validated(scores);
   if (best) save_model(setup.run.model(), *training.model);
   reports.observers.validated(trainer, scores, best);
-  const std::string warning = warning_of_scores(setup.config.recipe, scores, setup.run);
+  const std::string warning = warning_of_scores(setup.config.recipe, scores);
   if (!warning.empty()) warn(reports.terminal, warning);
   if (trainer.averages() && !averaged)
     reports.terminal.line(

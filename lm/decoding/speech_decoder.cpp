@@ -56,11 +56,11 @@ LabelHypothesis SpeechDecoder::operator()(const FrameLogProbabilities& utterance
   return found.empty() ? LabelHypothesis{} : found.front();
 }
 
-std::string SpeechDecoder::text() const {
-  const std::string search = search_text(options_.beam);
-  if (!ngram_) return search;
-  return fmt::format("{} with {}, weight {}, bonus {}", search, options_.ngram, options_.ngram_weight,
-                     options_.insertion_bonus);
+std::string text_of(const SpeechDecodingOptions& options) {
+  const std::string search = search_text(options.beam);
+  if (options.ngram.empty()) return search;
+  return fmt::format("{} with {}, weight {}, bonus {}", search, options.ngram, options.ngram_weight,
+                     options.insertion_bonus);
 }
 
 }  // namespace rondo

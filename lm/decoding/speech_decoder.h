@@ -28,6 +28,8 @@ struct SpeechDecodingOptions {
 Keys keys_of(SpeechDecodingOptions& options);
 /// InputError for options out of range, and for an n-gram model without a search.
 void check_options(const SpeechDecodingOptions& options);
+/// How it is decoded, for reports: "greedy search", "a beam of 16 with FILE, weight 0.5, bonus 0".
+std::string text_of(const SpeechDecodingOptions& options);
 
 class SpeechDecoder {
  public:
@@ -40,8 +42,6 @@ class SpeechDecoder {
   void weigh(double ngram_weight, double insertion_bonus);
 
   const SpeechDecodingOptions& options() const { return options_; }
-  /// How it decodes, for reports: "greedy search", "a beam of 16 with FILE, weight 0.5, bonus 0".
-  std::string text() const;
 
  private:
   SpeechDecodingOptions options_;

@@ -12,6 +12,30 @@ namespace rondo {
 
 // --- Adaptive evaluation ---
 
+std::vector<Detail> settings_of(const Adaptation& how) {
+  std::vector<Detail> settings;
+  if (const auto& it = how.dynamic)
+    settings = {{"dynamic.learning_rate", it->learning_rate},
+                {"dynamic.decay", it->decay},
+                {"dynamic.epsilon", it->epsilon},
+                {"dynamic.length", it->length},
+                {"dynamic.style", name_of(it->style)},
+                {"dynamic.statistics_streams", it->statistics_streams}};
+  if (const auto& it = how.cache)
+    settings.insert(settings.end(),
+                    {{"cache.window", it->window}, {"cache.theta", it->theta}, {"cache.lambda", it->lambda}});
+  return settings;
+}
+
+std::vector<Detail> searched_settings_of(const Adaptation& how) {
+  std::vector<Detail> settings = settings_of(how);
+  std::erase_if(settings, [](const Detail& it) {
+    return it.name.starts_with("dynamic.") && it.name != "dynamic.learning_rate" &&
+           it.name != "dynamic.decay";
+  });
+  return settings;
+}
+
 void read_one_stream(LanguageModel& model, std::span<const int32_t> ids,
                      const std::optional<DynamicOptions>& dynamic, const GradientStatistics* statistics,
                      const std::function<void(const ChunkResult&)>& use) {

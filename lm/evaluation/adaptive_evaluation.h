@@ -23,6 +23,9 @@ struct Adaptation {
   const GradientStatistics* statistics = nullptr;  // for `dynamic`
   std::optional<CacheOptions> cache{};
 };
+/// Its settings by their keys, and those of them that tune() searches.
+std::vector<Detail> settings_of(const Adaptation& how);
+std::vector<Detail> searched_settings_of(const Adaptation& how);
 
 /// Reads the text as one stream from the initial state, scored with the current weights. With `dynamic`, it
 /// is read in chunks of dynamic.length; after `use` the weights are updated from the chunk, whose state is

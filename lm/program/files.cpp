@@ -136,8 +136,7 @@ std::optional<double> optional_figure_at(const nlohmann::json& entry, const std:
 
 // --- Lines of input ---
 
-InputLines::InputLines(std::function<void()> while_waiting)
-    : file_(STDIN_FILENO), name_("standard input"), while_waiting_(std::move(while_waiting)) {}
+InputLines::InputLines() : file_(STDIN_FILENO), name_("standard input") {}
 
 InputLines::InputLines(const std::filesystem::path& path) : name_(printable(path.string())) {
   if (is_packed(path)) {
@@ -153,13 +152,13 @@ InputLines::~InputLines() {
 }
 
 bool InputLines::next(std::string& line) {
-  while (!has_line() && !ended_)
-    // Not for ever: a signal that comes just before the waiting does not end it.
-    if (!receive(100) && while_waiting_) while_waiting_();
+  constexpr int for_ever = -1;
+  while (!has_line() && !ended_) receive(for_ever);
   if (begin_ == buffer_.size()) return false;
   line.assign(buffer_, begin_, searched_ - begin_);
   begin_ = searched_ = std::min(searched_ + 1, buffer_.size());
-  ++number_;
+  const std::string kind = ++number_ == 1 ? kind_of_file(line) : "";
+  check_input(kind.empty(), "{}: looks like {}", name_, kind);
   return true;
 }
 
@@ -167,11 +166,6 @@ bool InputLines::is_there() {
   while (!has_line() && !ended_)
     if (!receive(0)) return false;
   return true;
-}
-
-void InputLines::check_kind(std::string_view line) const {
-  const std::string kind = number_ == 1 ? kind_of_file(line) : "";
-  check_input(kind.empty(), "{}: looks like {}", name_, kind);
 }
 
 std::string InputLines::name() const { return fmt::format("{}, line {}", name_, number_); }
@@ -206,24 +200,36 @@ bool InputLines::has_line() {
   return searched_ < buffer_.size();
 }
 
-void answer_lines(Task& task, Module& model,
-                  const std::function<void(const std::vector<LineAnswer>&)>& print) {
-  InputLines lines;
-  answer_lines(
-      lines,
-      [](const std::string& text, const std::string& name) {
-        return InputLine{text, name};
-      },
-      [&](const std::vector<InputLine>& some) {
-        std::vector<LineAnswer> answers;
-        try {
-          answers = task.answer(model, some);
-        } catch (const InputError&) {  // of one of the lines
-          for (const InputLine& line : some) print(task.answer(model, {line}));
-          throw;
-        }
-        print(answers);
-      });
+void answer_lines(InputLines& lines, std::int64_t batch,
+                  const std::function<void(const std::vector<InputLine>&)>& answer) {
+  constexpr std::size_t most_lines = 1024;
+  std::vector<InputLine> some;
+  std::size_t bytes = 0;
+  const auto answer_some = [&] {
+    const std::vector<InputLine> all = std::exchange(some, {});
+    bytes = 0;
+    if (all.empty()) return;
+    try {
+      answer(all);
+    } catch (const InputError&) {  // of one of the lines
+      if (all.size() > 1)
+        for (const InputLine& line : all) answer({line});
+      throw;
+    }
+  };
+  try {
+    for (std::string line; lines.next(line);) {
+      bytes += line.size();
+      some.push_back({line, lines.name()});
+      const bool is_full = batch == as_many_as_have_come ? some.size() == most_lines || !lines.is_there()
+                                                         : std::ssize(some) == batch;
+      if (is_full || bytes >= longest_input_line) answer_some();
+    }
+  } catch (const InputError&) {  // what came before it has been read, and not been answered
+    answer_some();
+    throw;
+  }
+  answer_some();
 }
 
 }  // namespace rondo

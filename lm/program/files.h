@@ -88,8 +88,7 @@ constexpr std::size_t longest_input_line = 4 << 20;
 /// Nothing else may read standard input.
 class InputLines {
  public:
-  /// `while_waiting` is called several times a second as long as no line comes; it may throw.
-  explicit InputLines(std::function<void()> while_waiting = {});
+  InputLines();
   /// The lines of a file, packed or not, or a pipe, by its path. InputError if it cannot be opened.
   explicit InputLines(const std::filesystem::path& path);
   ~InputLines();
@@ -97,13 +96,11 @@ class InputLines {
   InputLines& operator=(const InputLines&) = delete;
 
   /// The next line, without its newline; false at the end. InputError if it cannot be read (standard input is
-  /// closed, or a folder) or is too long.
+  /// closed, or a folder), is too long, or if the first one begins like a file of another kind, such as a
+  /// packed one.
   bool next(std::string& line);
   /// Whether next() would not wait: a whole line has come, or the end. The same InputErrors.
   bool is_there();
-
-  /// InputError if `line`, the first one, begins like a file of another kind, such as a packed one.
-  void check_kind(std::string_view line) const;
 
   /// "standard input, line 3", of the line that next() gave.
   std::string name() const;
@@ -117,7 +114,6 @@ class InputLines {
   int file_ = -1;                           // -1: a packed file
   std::unique_ptr<UnpackedFile> unpacked_;  // that one
   std::string name_;
-  std::function<void()> while_waiting_;
   std::string buffer_;
   std::size_t begin_ = 0;     // of the next line
   std::size_t searched_ = 0;  // no newline from begin_ to here
@@ -125,38 +121,11 @@ class InputLines {
   std::int64_t number_ = 0;  // of the last line, from 1
 };
 
-/// Makes an item of each line by `read(line, name)`, and passes the items to `answer` in batches, each as
-/// soon as `is_full(items)` holds. What precedes a line that is refused is answered before the InputError. A
-/// packed file is refused.
-template <class Read, class Answer, class IsFull>
-void answer_lines(InputLines& lines, Read read, Answer answer, IsFull is_full) {
-  std::vector<decltype(read(std::string(), std::string()))> items;
-  const auto answer_items = [&] {
-    if (!items.empty()) answer(std::exchange(items, {}));
-  };
-  try {
-    for (std::string line; lines.next(line);) {
-      lines.check_kind(line);
-      items.push_back(read(line, lines.name()));
-      if (is_full(items)) answer_items();
-    }
-  } catch (const InputError&) {
-    answer_items();
-    throw;
-  }
-  answer_items();
-}
-/// The same in batches of as many lines as have come, up to 1024.
-template <class Read, class Answer>
-void answer_lines(InputLines& lines, Read read, Answer answer) {
-  constexpr std::size_t at_once = 1024;
-  answer_lines(lines, read, answer,
-               [&](const auto& items) { return items.size() == at_once || !lines.is_there(); });
-}
-
-/// Answers standard input by the task of a run: `print` gets the answers to some lines, as soon as these have
-/// come. InputError for a line that cannot be read; those before it are answered.
-void answer_lines(Task& task, Module& model,
-                  const std::function<void(const std::vector<LineAnswer>&)>& print);
+constexpr std::int64_t as_many_as_have_come = 0;
+/// Passes lines to `answer`, `batch` of them at a time, or as many as have come, but no more than 1024 or 4
+/// MiB. If `answer` throws InputError, it gets each line alone, so that those before a refused one are
+/// answered: it must have done nothing before it throws.
+void answer_lines(InputLines& lines, std::int64_t batch,
+                  const std::function<void(const std::vector<InputLine>&)>& answer);
 
 }  // namespace rondo

@@ -372,11 +372,17 @@ std::vector<ScoreStyle> styles_of(const std::vector<const ScoreMap*>& scores) {
   return styles;
 }
 
+Json json_of(const std::vector<Detail>& details) {
+  Json json = Json::object();
+  for (const Detail& it : details)
+    std::visit([&](const auto& value) { set_at(json, it.name, value); }, it.value);
+  return json;
+}
+
 Json json_of(const Scores& scores) {
   Json json{{"read", scores.read}, {scores.unit, scores.count}};
   for (const auto& [name, value] : scores.metrics) json[name] = value;
-  for (const Detail& it : scores.details)
-    std::visit([&](const auto& value) { set_at(json, it.name, value); }, it.value);
+  json.update(json_of(scores.details));
   json["seconds"] = scores.seconds;
   return json;
 }

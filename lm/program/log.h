@@ -106,6 +106,8 @@ class TrainingLog : public Observer {
 // The scores of a run's model, by `lm eval` or at the end of a training, as lines of evaluations.jsonl,
 // which `lm table` reads.
 
+/// Details as JSON; those with a dot in their names are members of objects.
+nlohmann::ordered_json json_of(const std::vector<Detail>& details);
 /// Scores as JSON: how the text was read, the count, the metrics, the details, the seconds.
 nlohmann::ordered_json json_of(const Scores& scores);
 

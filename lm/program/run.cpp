@@ -275,13 +275,6 @@ OpenTask open_task(const std::string& path, Device device) {
   return run;
 }
 
-OpenRun open_run(const std::string& path, Device device) {
-  OpenTask run = open_task(path, device);
-  const Vocabulary vocabulary = run.task_as<LanguageModellingTask>("language_modelling").vocabulary();
-  std::unique_ptr<LanguageModel> model(dynamic_cast<LanguageModel*>(run.model.release()));
-  return {std::move(run.folder), std::move(run.config), vocabulary, std::move(model)};
-}
-
 bool unknown_is_trained(const RunConfig& config, const Vocabulary& vocabulary) {
   const bool is_of_its_text =
       config.recipe.language_model().data.vocabulary_file.empty();  // whose <unk> tells

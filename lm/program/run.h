@@ -13,7 +13,6 @@
 #include "lm/program/compute.h"
 #include "lm/program/recipe.h"
 #include "lm/program/settings.h"
-#include "nn/models/language_model.h"
 #include "tensor/keys.h"
 #include "tensor/version.h"
 
@@ -164,16 +163,7 @@ OpenTask open_task(const std::string& path, Device device = Device::cpu);
 /// The same without reading the weights: the model has a layout, but no memory.
 OpenTask open_task_without_weights(const std::string& path);
 
-/// A run whose task is language modelling.
-struct OpenRun {
-  RunFolder folder;
-  RunConfig config;
-  Vocabulary vocabulary;
-  std::unique_ptr<LanguageModel> model;  // with the best weights; dropout off
-};
-/// Whether the model has learnt `<unk>`, so that its figures with unknown symbols mean something.
+/// Whether a language model has learnt `<unk>`, so that its figures with unknown symbols mean something.
 bool unknown_is_trained(const RunConfig& config, const Vocabulary& vocabulary);
-/// InputError as of open_task(), and for a run of another task.
-OpenRun open_run(const std::string& path, Device device = Device::cpu);
 
 }  // namespace rondo

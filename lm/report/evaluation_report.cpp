@@ -6,16 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "data/text/long_text.h"
-#include "data/text/streams.h"
 #include "data/text/symbols.h"
+#include "lm/program/log.h"
 #include "lm/program/terminal.h"
 #include "lm/report/run_groups.h"
 
@@ -56,27 +54,13 @@ bool is_worse_than_uniform(double nats, std::int64_t vocabulary_size) {
   return !(nats <= std::log(static_cast<double>(vocabulary_size)) + margin);
 }
 
-std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& reason) {
+std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& rate) {
   if (!is_worse_than_uniform(nats, vocabulary_size)) return "";
-  return fmt::format("giving all {} symbols the same probability costs {:.2f} nats; this costs more: {}",
-                     vocabulary_size, std::log(static_cast<double>(vocabulary_size)), reason);
-}
-
-std::string reason_of_cost(double nats, std::int64_t vocabulary_size, const Reading& reading,
-                           const std::string& evaluate) {
-  // A state that is lost is wrong about each symbol, but only weights without bounds cost as much as this.
-  constexpr double diverged = 3;  // times the nats of equal probabilities
-  if (!(nats <= diverged * std::log(static_cast<double>(vocabulary_size))))
-    return "the training has diverged; " + advice_after_divergence("train");
-  constexpr std::int64_t many = 64;
-  const std::string unlearnt =
-      "the model has not learnt a text like this: too few steps, or a learning rate that is too high";
-  if (!reading.carries_state() || reading.streams >= many) return unlearnt;
   return fmt::format(
-      "{0}; or reading so long a text without a new start has driven the state to values from which it does "
-      "not recover, as happens early in a training: if {1} --streams {2} finds much less, train with --set "
-      "train.eval_streams={2} --set train.final_streams={2}",
-      unlearnt, evaluate, many);
+      "giving all {} symbols the same probability costs {:.2f} nats; this costs more: the model has not "
+      "learnt such a text, has lost its state in it (--streams 64 would cost less), or has diverged (lower "
+      "{})",
+      vocabulary_size, std::log(static_cast<double>(vocabulary_size)), rate);
 }
 
 std::string advice_after_divergence(const std::string& section) {
@@ -112,42 +96,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The settings that a search varies.
-std::vector<std::pair<std::string, double>> searched(const Adaptation& how) {
-  std::vector<std::pair<std::string, double>> settings;
-  if (const auto& it = how.dynamic)
-    settings.insert(settings.end(),
-                    {{"dynamic.learning_rate", it->learning_rate}, {"dynamic.decay", it->decay}});
-  if (const auto& it = how.cache)
-    settings.insert(settings.end(), {{"cache.window", static_cast<double>(it->window)},
-                                     {"cache.theta", it->theta},
-                                     {"cache.lambda", it->lambda}});
-  return settings;
-}
-
-/// The options that give another evaluation these settings.
-std::string words_of(const Adaptation& how) {
-  std::vector<std::string> words;
-  if (how.dynamic) words.emplace_back("--dynamic");
-  if (how.cache) words.emplace_back("--cache");
-  for (const auto& [key, value] : searched(how)) words.push_back(fmt::format("--set {}={}", key, value));
-  return fmt::format("{}", fmt::join(words, " "));
-}
-
-Json json_of(const Adaptation& how) {
-  Json json = Json::object();
-  if (const auto& it = how.dynamic)
-    json["dynamic"] = {{"learning_rate", it->learning_rate},
-                       {"decay", it->decay},
-                       {"epsilon", it->epsilon},
-                       {"length", it->length},
-                       {"style", name_of(it->style)},
-                       {"statistics_streams", it->statistics_streams}};
-  if (const auto& it = how.cache)
-    json["cache"] = {{"window", it->window}, {"theta", it->theta}, {"lambda", it->lambda}};
-  return json;
-}
-
 /// "0.1234", "12", "nrefs:1|case:mixed".
 std::string text_of(const Detail& it) {
   return std::visit(
@@ -170,18 +118,6 @@ bool is_printed(const Detail& it) {
 
 }  // namespace
 
-Json json_of(const Tuned& tuned, std::int64_t budget) {
-  Json json{{"split", "valid"}, {"budget", budget}, {"scored", tuned.symbols}, {"trials", Json::array()}};
-  json["best"] = words_of(tuned.best);
-  for (const Trial& trial : tuned.trials) {
-    Json entry = json_of(trial.how);
-    entry["symbols"] = trial.symbols;
-    entry["nats"] = trial.nats;  // null where it is infinite
-    json["trials"].push_back(entry);
-  }
-  return json;
-}
-
 void print_scores(const std::string& text, const Scores& scores) {
   std::vector<std::pair<std::string, std::string>> lines;
   const auto add = [&](std::string name, std::string value) {
@@ -200,46 +136,37 @@ void print_scores(const std::string& text, const Scores& scores) {
   for (const auto& [name, value] : lines) fmt::print("{:<{}} {}\n", name, width, value);
 }
 
-void print_statistics(const DynamicOptions& dynamic, std::span<const std::int32_t> training_ids) {
-  const Streams streams = Streams::for_training(training_ids, dynamic.statistics_streams);
-  fmt::print("statistics for dynamic evaluation: {} symbols of the training text in {} streams, {} batches\n",
-             streams.scored(), streams.streams(), (streams.length() + dynamic.length - 1) / dynamic.length);
-  std::fflush(stdout);
+std::vector<std::string> lines_of(const std::vector<Detail>& details) {
+  std::vector<std::string> lines;
+  for (const Detail& it : details) lines.push_back(fmt::format("{}={}", it.name, text_of(it)));
+  return lines;
 }
 
-void print_adaptation(const Adaptation& how) {
-  if (const auto& dynamic = how.dynamic)
-    fmt::print(
-        "dynamic evaluation: learning rate {}, decay {}, epsilon {}, style {}; the weights learn after each "
-        "{} symbols\n",
-        dynamic->learning_rate, dynamic->decay, dynamic->epsilon, name_of(dynamic->style), dynamic->length);
-  if (how.cache)
-    fmt::print("neural cache: window {}, theta {}, lambda {}; it grows from empty\n", how.cache->window,
-               how.cache->theta, how.cache->lambda);
-  std::fflush(stdout);
+std::string options_text(const Adaptation& how) {
+  std::vector<std::string> words;
+  if (how.dynamic) words.emplace_back("--dynamic");
+  if (how.cache) words.emplace_back("--cache");
+  for (const std::string& line : lines_of(searched_settings_of(how))) words.push_back("--set " + line);
+  return fmt::format("{}", fmt::join(words, " "));
 }
 
-void print_trial(const Trial& trial) {
-  if (trial.how.cache)
-    fmt::print("window {:<6} theta {:<8} best lambda {:<6}", trial.how.cache->window, trial.how.cache->theta,
-               trial.how.cache->lambda);
-  else
-    fmt::print("learning rate {:<9} decay {:<9}", trial.how.dynamic->learning_rate, trial.how.dynamic->decay);
-  if (std::isfinite(trial.nats))
-    fmt::print("  {:.4f} nats  perplexity {:.2f}\n", trial.nats, std::exp(trial.nats));
-  else
-    fmt::print("  no finite probabilities\n");
-  std::fflush(stdout);
+std::string text_of(const Trial& trial) {
+  return fmt::format("{}  {}", fmt::join(lines_of(searched_settings_of(trial.how)), "  "),
+                     std::isfinite(trial.nats)
+                         ? fmt::format("{:.4f} nats  perplexity {:.2f}", trial.nats, std::exp(trial.nats))
+                         : "no finite probabilities");
 }
 
-void print_tuned(const Tuned& tuned, std::int64_t symbols_of_text) {
-  const auto readings = tuned.symbols / tuned.prefix;
-  const bool is_whole = tuned.prefix == symbols_of_text;
-  fmt::print("{} on {} {}, {}: {} scored in all{}\n", counted_text(std::ssize(tuned.trials), "trials"),
-             is_whole ? "all" : "the first", counted_text(tuned.prefix, "symbols"),
-             readings == 1 ? "1 pass" : fmt::format("{} passes", readings), tuned.symbols,
-             tuned.best.cache ? " (trials of the cache share a pass)" : "");
-  fmt::print("best: {}\n", words_of(tuned.best));
+Json json_of(const Tuned& tuned, std::int64_t budget) {
+  Json json{{"split", "valid"}, {"budget", budget}, {"scored", tuned.symbols}, {"trials", Json::array()}};
+  json["best"] = options_text(tuned.best);
+  for (const Trial& trial : tuned.trials) {
+    Json entry = json_of(settings_of(trial.how));
+    entry["symbols"] = trial.symbols;
+    entry["nats"] = trial.nats;  // null where it is infinite
+    json["trials"].push_back(entry);
+  }
+  return json;
 }
 
 }  // namespace rondo

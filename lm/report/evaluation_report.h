@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
-#include <span>
 #include <string>
+#include <vector>
 
 #include "data/text/corpus.h"
 #include "data/text/vocabulary.h"
@@ -31,11 +31,8 @@ std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained 
 
 /// Whether a language model costs more than equal probabilities for all symbols of its vocabulary.
 bool is_worse_than_uniform(double nats, std::int64_t vocabulary_size);
-/// A warning if it does, which says why that may be; else empty.
-std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& reason);
-/// The reason for the weights of a training: `evaluate` is the command that evaluates them.
-std::string reason_of_cost(double nats, std::int64_t vocabulary_size, const Reading& reading,
-                           const std::string& evaluate);
+/// A warning if it does; else empty. `rate` is the learning rate that may be too high.
+std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& rate);
 /// What to do after a training has diverged; `section` has its learning rate.
 std::string advice_after_divergence(const std::string& section);
 
@@ -47,13 +44,12 @@ std::string warning_of_same_texts(const CorpusText& texts);
 
 /// Prints scores: what was scored, the metrics, the details, a line each.
 void print_scores(const std::string& text, const Scores& scores);
-/// Before the text is read: what an adaptive evaluation reads of the training text, and its settings.
-void print_statistics(const DynamicOptions& dynamic, std::span<const std::int32_t> training_ids);
-void print_adaptation(const Adaptation& how);
-
-/// A trial of a search, and the result of the search.
-void print_trial(const Trial& trial);
-void print_tuned(const Tuned& tuned, std::int64_t symbols_of_text);
+/// "cache.theta=0.3" of each setting.
+std::vector<std::string> lines_of(const std::vector<Detail>& settings);
+/// The options that give another evaluation these settings, as far as a search varies them.
+std::string options_text(const Adaptation& how);
+/// A trial of a search, in a line, and the whole search.
+std::string text_of(const Trial& trial);
 nlohmann::ordered_json json_of(const Tuned& tuned, std::int64_t budget);
 
 }  // namespace rondo

@@ -37,24 +37,21 @@ struct KnownSet {
   std::vector<std::string> files;
 };
 
-const std::vector<KnownSet>& known_sets() {
-  using enum SentenceSetKind;
-  static const std::vector<KnownSet> sets{
-      {"SICK", relatedness, {"SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"}},
-      {"MSRP", paraphrase, {"msr_paraphrase_train.txt", "msr_paraphrase_test.txt"}},
-      {"pairs", paraphrase, {"pairs.train.tsv", "pairs.test.tsv"}},
-      {"MR", classification, {"rt-polarity.all"}},
-      {"CR", classification, {"custrev.all"}},
-      {"SUBJ", classification, {"subj.all"}},
-      {"MPQA", classification, {"mpqa.all"}},
-      {"TREC", classification, {"TREC.train.all", "TREC.test.all"}},
-  };
-  return sets;
-}
+using enum SentenceSetKind;
+const std::vector<KnownSet> known_sets{
+    {"SICK", relatedness, {"SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"}},
+    {"MSRP", paraphrase, {"msr_paraphrase_train.txt", "msr_paraphrase_test.txt"}},
+    {"pairs", paraphrase, {"pairs.train.tsv", "pairs.test.tsv"}},
+    {"MR", classification, {"rt-polarity.all"}},
+    {"CR", classification, {"custrev.all"}},
+    {"SUBJ", classification, {"subj.all"}},
+    {"MPQA", classification, {"mpqa.all"}},
+    {"TREC", classification, {"TREC.train.all", "TREC.test.all"}},
+};
 
 /// Pairs are related by 1 to 5, or are paraphrases, 1, or not, 0.
 void add_pairs(SentenceSet& set, const fs::path& file) {
-  const bool are_related = set.kind == SentenceSetKind::relatedness;
+  const bool are_related = set.kind == relatedness;
   JudgedPairs pairs = are_related ? read_judged_pairs(file, sick_columns, 1, 5)
                                   : read_judged_pairs(file, paraphrase_columns, 0, 1, true);
   SentenceSplit split{std::move(pairs.first), std::move(pairs.second)};
@@ -128,15 +125,15 @@ SentenceSet read_set(const KnownSet& known, const fs::path& folder) {
     check_input(file_is_there(files.back()), "{}: missing; {} consists of {}",
                 printable(files.back().string()), known.name, fmt::join(known.files, ", "));
   }
-  if (set.kind == SentenceSetKind::classification)
+  if (set.kind == classification)
     add_labelled(set, files);
   else
     for (const fs::path& file : files) add_pairs(set, file);
   const std::int64_t trained_on = std::ssize(set.splits.front().sentences);
-  check_input(set.kind == SentenceSetKind::relatedness || trained_on >= cross_validation_folds,
+  check_input(set.kind == relatedness || trained_on >= cross_validation_folds,
               "{}: {} {}, and cross-validation in {} parts needs {} or more",
               printable(files.front().string()), trained_on,
-              set.kind == SentenceSetKind::classification ? "sentences" : "pairs", cross_validation_folds,
+              set.kind == classification ? "sentences" : "pairs", cross_validation_folds,
               cross_validation_folds);
   return set;
 }
@@ -150,7 +147,7 @@ std::vector<SentenceSet> read_sentence_sets(const std::vector<std::string>& fold
     check_input(fs::is_directory(folder, ignored), "{}: no such folder", printable(folder));
     const std::size_t before = sets.size();
     std::vector<std::string> names;
-    for (const KnownSet& known : known_sets()) {
+    for (const KnownSet& known : known_sets) {
       names.insert(names.end(), known.files.begin(), known.files.end());
       const bool is_there = std::any_of(known.files.begin(), known.files.end(), [&](const std::string& file) {
         return file_is_there(fs::path(folder) / file);
@@ -173,10 +170,6 @@ std::string one_a_line(const std::vector<std::string>& sentences) {
   return fmt::format("{}\n", fmt::join(sentences, "\n"));
 }
 
-SentenceFigures figures_of(const RelatednessScores& it) {
-  return {{"pearson", it.pearson}, {"spearman", it.spearman}, {"mse", it.mse}};
-}
-
 SentenceFigures measure(const SentenceSet& set,
                         const std::function<Vectors(const std::vector<std::string>&)>& vectors_of,
                         const std::function<void(std::int64_t)>& progress) {
@@ -186,7 +179,8 @@ SentenceFigures measure(const SentenceSet& set,
   if (set.kind == SentenceSetKind::relatedness) {
     std::vector<ScoredPairs> splits;
     for (const SentenceSplit& split : set.splits) splits.push_back({pairs_of(split), split.scores});
-    return figures_of(measure_relatedness(splits[0], splits[1], splits[2]));
+    const RelatednessScores it = measure_relatedness(splits[0], splits[1], splits[2]);
+    return {{"pearson", it.pearson}, {"spearman", it.spearman}, {"mse", it.mse}};
   }
   std::vector<LabelledVectors> splits;
   for (const SentenceSplit& split : set.splits)

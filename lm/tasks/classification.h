@@ -211,7 +211,7 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
     for (std::size_t i = 0; i < classes.size(); ++i) {
       LineAnswer& answer = encoded.answers[encoded.lines[i]];
       answer.text = labels_->name(classes[i].id);
-      answer.probability = classes[i].probability;
+      answer.score = classes[i].probability;
     }
     return encoded.answers;
   }

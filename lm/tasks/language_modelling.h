@@ -295,20 +295,10 @@ class LanguageModellingTask
       add("sequence", reading.sequence);
     else
       add("streams", reading.streams);
-    if (const auto& it = how.dynamic) {
-      add("dynamic.learning_rate", it->learning_rate);
-      add("dynamic.decay", it->decay);
-      add("dynamic.epsilon", it->epsilon);
-      add("dynamic.length", it->length);
-      add("dynamic.style", name_of(it->style));
-      add("dynamic.statistics_streams", it->statistics_streams);
+    for (const Detail& it : settings_of(how)) scores.details.push_back(it);
+    if (how.dynamic) {
       add("dynamic.statistics_symbols", how.statistics->symbols);
       add("dynamic.statistics_batches", how.statistics->batches);
-    }
-    if (const auto& it = how.cache) {
-      add("cache.window", it->window);
-      add("cache.theta", it->theta);
-      add("cache.lambda", it->lambda);
     }
     return scores;
   }

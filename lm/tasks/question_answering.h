@@ -363,7 +363,7 @@ class QuestionAnsweringTask : public SentenceTask<QuestionAnsweringTask, Questio
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (questions[i].document.empty()) continue;
       answers[i] = {.text = name_of_entity(questions[i], next->entity),
-                    .probability = next->probability,
+                    .score = next->probability,
                     .alignment = alignment_of(questions[i], *next),
                     .note = note_of_length(questions[i], reading.document_words, lines[i].name)};
       ++next;

@@ -229,21 +229,24 @@ class SkipThoughtTask
   /// The vector of each sentence, numbers separated by spaces; an empty line is an empty sentence, which has
   /// a vector, too.
   std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
-    Sentences sentences;
-    for (const auto& [line, name] : lines)
-      sentences.add(sentence_ids(text_of_line(line, name, settings.tokenization.unit), name));
-    const Vectors vectors = sentence_vectors(own(model), sentences);
+    const Vectors vectors = this->vectors(model, lines);
     std::vector<LineAnswer> answers(lines.size());
     for (std::size_t i = 0; i < answers.size(); ++i)
       answers[i].text = fmt::format("{}", fmt::join(vectors[static_cast<std::int64_t>(i)], " "));
     return answers;
   }
 
-  /// The ids of the text of a line (text_of_line()) with its end symbol, which alone is an empty line.
-  std::vector<std::int32_t> sentence_ids(const std::string& text, const std::string& name) const {
-    std::vector<std::int32_t> ids = encoded_line(*vocabulary_, text, name);
-    if (ids.empty()) ids.push_back(vocabulary_->line_end_id().value());
-    return ids;
+  /// The same as numbers. `tables`: see sentence_vectors().
+  Vectors vectors(Module& model, const std::vector<InputLine>& lines,
+                  const std::vector<Variable>& tables = {}) const {
+    Sentences sentences;
+    for (const auto& [line, name] : lines) {
+      const std::string text = text_of_line(line, name, settings.tokenization.unit);
+      std::vector<std::int32_t> ids = encoded_line(*vocabulary_, text, name);
+      if (ids.empty()) ids.push_back(vocabulary_->line_end_id().value());
+      sentences.add(ids);
+    }
+    return sentence_vectors(own(model), sentences, tables);
   }
 
   /// Takes a vocabulary with further words: lm/evaluation/skip_thought_evaluation.h.

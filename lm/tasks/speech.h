@@ -258,7 +258,7 @@ class SpeechRecognition : public SentenceObjective<CtcModel, UtteranceBatches, U
   /// `progress` gets the number of utterances done.
   Scores evaluate(const std::function<void(int64_t)>& progress = {}) override {
     return scores_of(evaluate_recogniser(model_, valid_, frames_, vocabulary_, decode_, progress),
-                     decode_.text());
+                     text_of(decode_.options()));
   }
 
  private:
@@ -415,7 +415,7 @@ class SpeechTask : public TaskWith<SpeechTask, SpeechSettings, CtcModel> {
     Scores scores =
         scores_of(evaluate_recogniser(own(model), utterances, settings.frames, *vocabulary_, decode,
                                       progress_of("evaluating " + split, utterances.size())),
-                  decode.text());
+                  text_of(settings.decoding));
     if (!corpus_.stand_in.empty()) scores.details.push_back({"stand_in", corpus_.stand_in});
     return scores;
   }
@@ -427,8 +427,11 @@ class SpeechTask : public TaskWith<SpeechTask, SpeechSettings, CtcModel> {
     const SpeechDecoder decode(settings.decoding, *vocabulary_);
     const Recognised recognised =
         recognise(own(model), read_frames(files, settings.frames, statistics()), settings.frames);
-    for (std::size_t i = 0; i < answers.size(); ++i)
-      answers[i].text = vocabulary_->decode(decode(of_decoder(recognised.log_p[i])).labels);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const LabelHypothesis best = decode(of_decoder(recognised.log_p[i]));
+      answers[i].text = vocabulary_->decode(best.labels);
+      answers[i].score = best.log_p;
+    }
     return answers;
   }
 

@@ -153,6 +153,14 @@ Vocabulary read_vocabulary(const std::filesystem::path& file, const Tokenization
   return vocabulary_among(files, file.filename().string(), file.parent_path().string(), tokenization);
 }
 
+std::vector<std::string> symbols_written(const Vocabulary& vocabulary, const std::string& text,
+                                         const std::string& name, LastLine last) {
+  SymbolReader reader(text, vocabulary.tokenization(), name, last, vocabulary.pieces());
+  std::vector<std::string> symbols;
+  while (const auto symbol = reader.next()) symbols.emplace_back(*symbol);
+  return symbols;
+}
+
 std::string text_of_line(std::string line, const std::string& name, Unit unit) {
   line += '\n';
   std::vector<std::string> ignored;

@@ -89,10 +89,11 @@ struct Alignment {
 /// The answer to a line: its translation, its class, ...
 struct LineAnswer {
   std::string text{};
-  std::optional<double> probability{};
+  std::optional<double> score{};  // its probability, or what a search has ranked it by
   Alignment alignment{};
   std::string note{};                      // for the user
   std::int64_t symbols = 0, unknowns = 0;  // of the line, where the share of unknown symbols matters
+  std::vector<LineAnswer> next_best{};     // where several answers are asked for
 };
 
 class Task {
@@ -269,6 +270,9 @@ std::string read_vocabulary_file(const std::filesystem::path& file);
 /// one is missing or broken.
 Vocabulary read_vocabulary(const std::filesystem::path& file, const Tokenization& tokenization);
 
+/// The symbols of a text as they are written in it, whether the vocabulary knows them or not.
+std::vector<std::string> symbols_written(const Vocabulary& vocabulary, const std::string& text,
+                                         const std::string& name, LastLine last);
 /// The text of a line with its newline, without a byte-order mark and a carriage return at its end.
 std::string text_of_line(std::string line, const std::string& name, Unit unit);
 /// The text of a line as ids with its end symbol; none for an empty line. InputErrors of Vocabulary::encode,

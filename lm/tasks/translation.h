@@ -38,6 +38,8 @@ struct TranslationSettings {
   EncoderDecoderOptions model{};
   TranslationOptions train{};
   BeamOptions decoding{};  // of `lm translate`, `lm eval` and final figures
+  // In answers, by the word of the source that was attended to most; not a key.
+  bool replace_unknown = false;
 };
 inline Sections sections_of(TranslationSettings& settings) {
   return {.data = keys_of(settings.data),
@@ -152,6 +154,29 @@ inline Scores measure_translation(EncoderDecoder& model, const TranslationText& 
   return scores;
 }
 
+constexpr const char* shown_line_end = "</s>";
+/// Fills in a translation of a line whose symbols, with its end, are `source`.
+inline void fill_in(LineAnswer& answer, const Hypothesis& found, const std::vector<std::string>& source,
+                    const Vocabulary& target, bool replace_unknown) {
+  Alignment alignment{.source = {}, .target = {}, .weights = found.attention};
+  SymbolWriter writer(target.tokenization().unit);
+  for (std::size_t t = 0; t < found.ids.size(); ++t) {
+    std::string symbol = target.symbol(found.ids[t]);
+    if (replace_unknown && found.ids[t] == target.unknown_id()) {
+      const std::vector<float>& weights = found.attention.at(t);
+      const auto most = std::max_element(weights.begin(), weights.end() - 1);  // not of the end
+      symbol = source.at(static_cast<std::size_t>(most - weights.begin()));
+    }
+    answer.text += writer.next(symbol);
+    alignment.target.push_back(printable(symbol));
+  }
+  answer.score = found.score;
+  if (found.attention.empty()) return;
+  if (found.finished) alignment.target.emplace_back(shown_line_end);
+  for (const std::string& symbol : source) alignment.source.push_back(printable(symbol));
+  answer.alignment = std::move(alignment);
+}
+
 /// An encoder-decoder, and what it reads and writes.
 struct Translator {
   EncoderDecoder& model;
@@ -173,16 +198,31 @@ class TranslatingTask : public Task {
   bool higher_is_better() const override { return translation().train.decides != SelectionMetric::nats; }
   std::string preferred_reading() const override { return search_text(translation().decoding.beam); }
   Usage usage() const override { return {"translate", "to translate with it", "< sentences"}; }
-  /// The best translations of lines.
+  /// The best translations of lines. An empty line has an empty one of score 0.
   std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
     const auto& [translating, vocabularies, has_source] = translator(model);
+    const auto& [source, target] = vocabularies;
+    const TranslationSettings& settings = translation();
     check_input(has_source, "this is a language model, without a source to translate");
-    EncodedLines encoded = encode_lines(lines, vocabularies.source);
-    const Vocabulary& target = vocabularies.target;
-    const auto found = translate(translating, encoded.ids, translation().train.batches.reverse_source,
-                                 {*target.line_end_id(), target.unknown_id()}, translation().decoding);
-    for (std::size_t i = 0; i < found.size(); ++i)
-      encoded.answers[encoded.lines[i]].text = target.decode(found[i].front().ids);
+    check_input(!settings.decoding.attention || translating.options().attention != SourceAttention::none,
+                "this model has no attention to show, or to replace unknown words by");
+    check_input(!settings.replace_unknown || tokenization().unit == Unit::words,
+                "unknown words can be replaced, and the symbols of this model are {}",
+                name_of(tokenization().unit));
+    EncodedLines encoded = encode_lines(lines, source);
+    for (LineAnswer& it : encoded.answers) it.score = 0;
+    const auto found = translate(translating, encoded.ids, settings.train.batches.reverse_source,
+                                 {*target.line_end_id(), target.unknown_id()}, settings.decoding);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const auto& [text, name] = lines[encoded.lines[i]];
+      std::vector<std::string> written =
+          symbols_written(source, text_of_line(text, name, source.tokenization().unit), name, LastLine::ends);
+      written.back() = shown_line_end;
+      LineAnswer& best = encoded.answers[encoded.lines[i]];
+      for (const Hypothesis& it : found[i])
+        fill_in(&it == found[i].data() ? best : best.next_best.emplace_back(), it, written, target,
+                settings.replace_unknown);
+    }
     return encoded.answers;
   }
 };

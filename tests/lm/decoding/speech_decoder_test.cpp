@@ -37,8 +37,8 @@ TEST(SpeechDecoder, SumsOverPathsWithABeam) {
   EXPECT_EQ(vocabulary.decode(greedy(steps).labels), "");
   EXPECT_EQ(vocabulary.decode(beam(steps).labels), "a");
   EXPECT_NEAR(beam(steps).log_p, std::log(0.56), 1e-6);
-  EXPECT_EQ(greedy.text(), "greedy search");
-  EXPECT_EQ(beam.text(), "a beam of 4");
+  EXPECT_EQ(text_of(greedy.options()), "greedy search");
+  EXPECT_EQ(text_of(beam.options()), "a beam of 4");
 }
 
 TEST(SpeechDecoder, PrefersWordsOfAnNgramModel) {
@@ -57,7 +57,7 @@ TEST(SpeechDecoder, PrefersWordsOfAnNgramModel) {
     EXPECT_EQ(vocabulary.decode(decode(steps).labels), "b") << name_of(unit);
     decode.weigh(1, 0);  // 0.3 * 0.45 is above 0.5 * 0.05
     EXPECT_EQ(vocabulary.decode(decode(steps).labels), "a") << name_of(unit);
-    expect_contains(decode.text(), "a beam of 8 with ");
+    expect_contains(text_of(decode.options()), "a beam of 8 with ");
   }
   expect_contains(
       error_of<InputError>([&] { SpeechDecoder({.ngram = folder / "letters.arpa"}, vocabulary); }),

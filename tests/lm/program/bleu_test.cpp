@@ -61,21 +61,9 @@ TEST(LmBleu, PrintsJson) {
   EXPECT_EQ(json.at("sentences"), corpus.json().at("hypotheses").size());
   const Json& bleu = json.at("bleu");
   EXPECT_NEAR(bleu.at("score").get<double>(), expected.at("score").get<double>(), 1e-9);
-  EXPECT_NEAR(bleu.at("brevity_penalty").get<double>(), expected.at("brevity_penalty").get<double>(), 1e-12);
-  EXPECT_EQ(bleu.at("signature"), "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:rondo-" + version());
-  for (std::size_t n = 0; n < 4; ++n) {
-    EXPECT_NEAR(bleu.at("precisions").at(n).get<double>(), expected.at("precisions").at(n).get<double>(),
-                1e-9);
-    EXPECT_EQ(bleu.at("matches").at(n), expected.at("counts").at(2 + n));
-    EXPECT_EQ(bleu.at("totals").at(n), expected.at("counts").at(6 + n));
-  }
-  EXPECT_EQ(bleu.at("hypothesis_length"), expected.at("counts").at(0));
-  EXPECT_EQ(bleu.at("reference_length"), expected.at("counts").at(1));
   EXPECT_EQ(json.at("chrf").at("name"), "chrF2");
   EXPECT_NEAR(json.at("chrf").at("score").get<double>(),
               corpus.json().at("chrf").at(0).at("score").get<double>(), 1e-9);
-  EXPECT_EQ(json.at("chrf").at("signature"),
-            "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:rondo-" + version());
 }
 
 TEST(LmBleu, ReadsLineEndsOfWindowsAndALastLineWithoutAny) {

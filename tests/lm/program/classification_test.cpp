@@ -148,6 +148,7 @@ TEST(ClassificationRun, IsDescribedVerifiedAndShown) {
   const std::string run = data.path("run");
   output_of_lm(data.train("run", {"--epochs", "1"}));
   expect_contains(output_of_lm({"info", run}), "vocabulary  10 words, 2 classes");
+  EXPECT_EQ(json_of_lm({"info", run}).at("vocabulary_size"), 10);
   expect_contains(output_of_lm({"info", "--recipe", "classify-trec", "--vocab-size", "9"}), "max over time");
   const double accuracy = json_of_lm({"eval", run, "--split", "valid"}).at("accuracy");
   EXPECT_EQ(json_of_lm({"eval", run, data.path("data/valid.txt")}).at("accuracy"), accuracy);
@@ -199,8 +200,8 @@ TEST(ClassificationRun, OtherCommandsRefuseIt) {
   }
   expect_refused(run_lm({"eval", run, data.path("toy.toml")}), "toy.toml: line 1: no label");
   expect_refused(run_lm({"eval", run, "--split", "new"}), "--split");
-  expect_refused(run_lm({"eval", run, "--set", "decoding.beam=1"}),
-                 "--set decoding.beam=1: a run is evaluated as it was trained");
+  expect_refused(run_lm({"eval", run, "--set", "model.hidden=2"}),
+                 "--set model.hidden=2: a run is evaluated as it was trained");
   expect_refused(run_lm({"eval", run, "--task", "new"}), "one task alone");
   data.write("run/labels.txt", "no\nyet\n");
   expect_refused(run_lm({"eval", run}), "not the vocabulary that this run was made with");

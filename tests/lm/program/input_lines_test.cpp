@@ -65,39 +65,29 @@ TEST(InputLines, KnowsWhetherALineIsThere) {
   EXPECT_FALSE(lines.next(line));
 }
 
-TEST(InputLines, CanBeLeftWhileWaiting) {
-  PipedInput input;
-  int calls = 0;
-  InputLines lines([&] {
-    if (++calls == 3) throw Error("enough");
-  });
-  input.write("a");
-  std::string line;
-  EXPECT_EQ(error_of<Error>([&] { lines.next(line); }), "enough");
-}
-
 // What comes before a line that is refused is answered; what has come is answered together.
 TEST(AnswerLines, InBatches) {
-  PipedInput input;
   std::string text;
   for (int i = 0; i < 1500; ++i) text += fmt::format("{}\n", i);
-  input.write(text + "no\n7\n");
-  std::vector<std::vector<int>> answered;
-  InputLines lines;
-  const auto answer = [&] {
-    answer_lines(
-        lines,
-        [](const std::string& line, const std::string& name) {
-          check_input(line != "no", "{}: no", name);
-          return std::stoi(line);
-        },
-        [&](const std::vector<int>& items) { answered.push_back(items); });
+  const auto answered = [&](std::int64_t batch) {
+    PipedInput input;
+    input.write(text + "no\n7\n");
+    input.end();
+    std::vector<std::size_t> sizes;
+    InputLines lines;
+    EXPECT_EQ(error_of([&] {
+                answer_lines(lines, batch, [&](const std::vector<InputLine>& some) {
+                  for (const InputLine& it : some) check_input(it.text != "no", "{}: no", it.name);
+                  sizes.push_back(some.size());
+                });
+              }),
+              "standard input, line 1501: no");
+    return sizes;
   };
-  EXPECT_EQ(error_of(answer), "standard input, line 1501: no");
-  ASSERT_EQ(answered.size(), 2u);
-  EXPECT_EQ(answered[0].size(), 1024u);
-  EXPECT_EQ(answered[1].size(), 476u);
-  EXPECT_EQ(answered[1].back(), 1499);
+  std::vector<std::size_t> expected{1024};
+  expected.resize(1 + 476, 1);  // with the refused line, each alone
+  EXPECT_EQ(answered(as_many_as_have_come), expected);
+  EXPECT_EQ(answered(500), (std::vector<std::size_t>{500, 500, 500}));
 }
 
 TEST(InputLines, RefusesWhatIsTooLong) {

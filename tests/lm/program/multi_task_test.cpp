@@ -110,8 +110,8 @@ TEST(MultiTaskRun, LogsAFigureOfEachTaskAndTranslatesWithTheFirst) {
   expect_contains(output_of_lm({"eval", data.path("run"), "--split", "test", "--threads", "1"}), "BLEU");
   expect_refused(run_lm({"translate", data.path("run"), "--task", "none"}),
                  "--task none: the tasks of this run are translate, copy, write");
-  expect_refused(run_lm({"translate", data.path("run"), "--task", "write"}),
-                 "--task write: it is a language model, without a source to translate");
+  expect_refused(run_lm({"translate", data.path("run"), "--task", "write"}, {.input = "a\n"}),
+                 "this is a language model, without a source to translate");
 }
 
 TEST(MultiTaskRun, EachTaskIsMeasured) {
@@ -156,8 +156,6 @@ TEST(MultiTaskRun, EachTaskIsMeasured) {
   EXPECT_EQ(row(), before) << "other tasks and texts are not in the row of the first";
 
   expect_refused(run_lm({"eval", data.path("run"), "--task", "none"}), "the tasks of this run");
-  expect_refused(run_lm({"eval", data.path("run"), "--task", "write", "--set", "decoding.beam=1"}),
-                 "--set decoding.beam=1: the task write is a language model");
 }
 
 /// The halves of lines of letters that are separated by single spaces, by counting; a line of one letter has
@@ -263,12 +261,6 @@ TEST(MultiTaskRun, ReadsFurtherLanguagesAndAShareOfThePairs) {
   write_bytes(data.path("data/train.tags"), "x\n");
   expect_refused(run_lm({"train", "--out", data.path("run"), "--resume", "--epochs", "3"}),
                  "each line needs its translation");
-}
-
-// So small that the weights are rounded to 0.
-TEST(MultiTaskRun, ThatCannotLearnIsRefused) {
-  const ThreeTasks data;
-  expect_refused(run_lm(data.train("new", {"--set", "model.init_all=1e-60"})), "no gradient reaches", 1);
 }
 
 TEST(MultiTaskRecipe, IsWrittenAndReadBack) {

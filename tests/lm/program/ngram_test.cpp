@@ -71,22 +71,6 @@ TEST(LmNgram, MeasuresAnotherText) {
                   "160 symbols in ");
 }
 
-// Lines of three words: of orders above five, with both ends, there is no n-gram.
-TEST(LmNgram, OrdersLongerThanEveryLineAddNothing) {
-  const SmallData data;
-  std::string text;
-  for (int i = 0; i < 60; ++i) text += i % 3 == 0 ? "the cat sat\n" : "the dog ran\n";
-  write_bytes(data / "data/train.txt", text);
-  const auto estimated = [&](const std::string& order) {
-    return json_of_lm(
-        {"ngram", "--data", data.path("data"), "--order", order, "--out", data.path(order + ".arpa")});
-  };
-  const Json five = estimated("5"), eight = estimated("8");
-  EXPECT_EQ(eight.at("ngrams").at(5), 0);
-  EXPECT_EQ(json_of_lm({"ngram", "--data", data.path("data"), "--arpa", data.path("8.arpa")}).at("order"), 8);
-  EXPECT_GT(five.at("ngrams").at(4), 0);
-}
-
 // Its </s>, which other toolkits ask for, is no symbol of a text without line ends.
 TEST(LmNgram, OfATextWithoutLineEndsReadsBackTheSame) {
   const SmallData data;

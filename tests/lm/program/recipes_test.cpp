@@ -497,10 +497,8 @@ TEST(Recipes, AreFoundByAPattern) {
                  "no recipe has 'nothing' in its name, its description or its paper; `");
 }
 
-TEST(Recipes, MarkdownHasARowForEach) {
-  const std::string printed = output_of_lm({"recipes", "--markdown"});
+TEST(Recipes, FitTheTablesOfThePages) {
   for (const auto& [name, text] : built_in_recipes()) {
-    expect_contains(printed, fmt::format("| `{}` | ", name));
     const Recipe recipe = load_recipe(std::string(name));
     EXPECT_EQ((recipe.description + recipe.paper).find('|'), std::string::npos) << name << ": ends a cell";
   }

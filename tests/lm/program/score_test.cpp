@@ -245,60 +245,6 @@ TEST_F(ScoreTest, LongLinesAreReadInParts) {
   expect_near(rows_of_parts, rows({path("a"), path("parts.txt"), "--batch", "1"}));
 }
 
-TEST_F(ScoreTest, LinesOfAnNbestListGetAFeature) {
-  const std::vector<std::string> hypotheses = {"the cat sat", "on a mat", "", "a mat|||on the", "cat"};
-  const std::vector<std::string> begins = {"0 ||| the cat sat ||| LM0= -5.1 WordPenalty0= -3",
-                                           "0 ||| on a mat  ||| LM0= -6", "1 |||  ||| LM0= 0",
-                                           "x-2 |||\ta mat|||on the ||| ", "x-2 ||| cat |||"};
-  const std::vector<std::string> ends = {" ||| -8.1 ||| 0-0 1-1", "", " ||| 0", "", ""};
-  std::string list, text;
-  for (std::size_t i = 0; i < begins.size(); ++i) {
-    list += begins[i] + ends[i] + "\n";
-    text += hypotheses[i] + "\n";
-  }
-  const Rows scores = rows({path("a")}, text);
-  const auto expect_scored = [&](const std::string& printed, const std::string& feature) {
-    std::istringstream lines(printed);
-    std::string line;
-    for (std::size_t i = 0; i < begins.size(); ++i) {
-      ASSERT_TRUE(std::getline(lines, line));
-      const std::string begin =
-          begins[i].substr(0, begins[i].find_last_not_of(' ') + 1) + " " + feature + "= ";
-      ASSERT_TRUE(line.starts_with(begin)) << line;
-      std::size_t digits = 0;
-      EXPECT_NEAR(std::stod(line.substr(begin.size()), &digits), std::stod(scores[i].at(0)), 1e-4);
-      EXPECT_EQ(line.substr(begin.size() + digits), begins[i].ends_with("||| ") ? " " : ends[i]);
-    }
-    EXPECT_FALSE(std::getline(lines, line));
-  };
-  expect_scored(output_of_lm({"score", path("a"), "--nbest", "--threads", "1"}, list), "rondo");
-  write_bytes(*data / "list.nbest", list);
-  const std::string once = output_of_lm({"score", path("a"), path("list.nbest"), "--nbest", "--batch", "2",
-                                         "--feature", "A", "--threads", "1"});
-  expect_scored(once, "A");
-  // A second model adds another feature, after the first.
-  const std::string twice = output_of_lm({"score", path("b"), "--nbest", "--threads", "1"}, once);
-  EXPECT_TRUE(twice.find(" A= ") < twice.find(" rondo= "));
-}
-
-TEST_F(ScoreTest, RefusesLinesThatAreNotOfAnNbestList) {
-  const auto refused = [&](const std::string& list, const std::string& part) {
-    const Result result = run_lm({"score", path("a"), "--nbest"}, {.input = list});
-    EXPECT_EQ(result.status, 2);
-    expect_contains(result.err, part);
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-    return result.out;
-  };
-  const std::string before =
-      refused("0 ||| the cat ||| \n0 ||| the mat\n", "standard input, line 2: not a line");
-  expect_contains(before, "0 ||| the cat ||| rondo= -");
-  refused("0 ||| the cat ||| x= 1\n\n", "line 2: not a line of an n-best list");
-  refused("0|||the cat|||x= 1\n", "line 1: not a line of an n-best list");
-  for (const std::string other : {"--ids", "--per-length", "--totals", "--per-symbol", "--stateful"})
-    expect_refused(run_lm({"score", path("a"), "--nbest", other}), other);
-  expect_refused(run_lm({"score", path("a"), "--feature", "A"}), "--nbest");
-}
-
 TEST_F(ScoreTest, InvalidUtf8IsRefusedWhereTrainingRefusesIt) {
   write_bytes(*data / "latin.txt", "a\n\xe4\n");
   expect_contains(run_lm({"score", path("letters"), path("latin.txt")}).err, "latin.txt, line 2");

@@ -1,4 +1,4 @@
-// `lm translate` and what it is given: options, lines that come one by one or are refused, signals, the file
+// `lm translate` and what it is given: options, lines that come one by one or are refused, the file
 // of --attention.
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -53,14 +53,6 @@ std::size_t words_of(const std::string& text) {
 
 const std::string sentences = "a b c d e f\nc a\nb\nf e d c\n";
 
-TEST_F(TranslateTest, MaxLengthCutsOff) {
-  std::size_t longest = 0;
-  for (const std::string& line : translations({}, sentences)) longest = std::max(longest, words_of(line));
-  ASSERT_GT(longest, 2u);
-  for (const std::string& line : translations({"--max-length", "2"}, sentences))
-    EXPECT_LE(words_of(line), 2u) << line;
-}
-
 TEST_F(TranslateTest, WarnsIfMostTranslationsAreEmpty) {
   small->trained("untrained", {"train.batch=5", "train.learning_rate=1e-9"});
   const Result result = run_lm({"translate", path("untrained"), "--beam", "12"}, {.input = sentences});
@@ -85,28 +77,6 @@ TEST_F(TranslateTest, LengthPenaltyDividesTheScore) {
     const double length = static_cast<double>(words_of(text)) + 1;  // with its end
     ASSERT_LT(length, 100);
     EXPECT_NEAR(scored(penalized[i]).score, log_p / std::pow((5 + length) / 6, 0.7), 2e-4);
-  }
-}
-
-TEST_F(TranslateTest, CoveragePenaltyAddsWhatWasNotAttendedTo) {
-  const Words words{"--beam", "1", "--scores", "--length-penalty", "0", "--attention", path("a.jsonl")};
-  const Words plain = translations(words, sentences);
-  const Words alignments = lines_in(bytes_of_file(path("a.jsonl")));
-  Words more = words;
-  more.insert(more.end(), {"--coverage-penalty", "0.5"});
-  const Words penalized = translations(more, sentences);
-  for (std::size_t i = 0; i < plain.size(); ++i) {
-    const auto [log_p, text] = scored(plain[i]);
-    EXPECT_EQ(scored(penalized[i]).text, text);
-    const Json weights = Json::parse(alignments[i]).at("weights");
-    double coverage = 0;
-    for (std::size_t s = 0; s < weights.at(0).size(); ++s) {
-      double sum = 0;
-      for (const Json& row : weights) sum += row.at(s).get<double>();
-      coverage += std::log(std::min(sum, 1.0));
-    }
-    EXPECT_LT(coverage, -0.01) << "a position has too little attention";
-    EXPECT_NEAR(scored(penalized[i]).score, log_p + 0.5 * coverage, 2e-4);
   }
 }
 
@@ -169,47 +139,6 @@ TEST_F(TranslateTest, AnInputThatIsRefusedAtOnceLosesNothing) {
   EXPECT_EQ(bytes_of_file(path("old.svg")), "old");
   EXPECT_EQ(output_of_lm(translate({"--attention", path("old.svg")}), ""), "");
   EXPECT_TRUE(bytes_of_file(path("old.svg")).starts_with("<svg ")) << "an empty one, not that of other lines";
-}
-
-TEST_F(TranslateTest, AttentionDoesNotReplaceAFileOfARun) {
-  const std::string log = bytes_of_file(path("run/log.jsonl"));
-  fs::create_symlink(path("run/log.jsonl"), path("link.jsonl"));
-  for (const std::string& file :
-       {path("run/log.jsonl"), path("run/../run/vocab.source.txt"), path("link.jsonl")})
-    expect_refused(run_lm(translate({"--attention", file}), {.input = "a\n"}), "is a file of the run");
-  EXPECT_EQ(bytes_of_file(path("run/log.jsonl")), log);
-  output_of_lm(translate({"--attention", path("run/attention.svg")}), "a\n");
-  output_of_lm(translate({"--attention", path("run/attention.svg")}), "a\n");
-  expect_refused(run_lm(translate({"--attention", path("run")}), {.input = "a\n"}), "a folder, not a file");
-}
-
-TEST_F(TranslateTest, CtrlCWhileItWaitsKeepsWhatWasTranslated) {
-  const std::string in = path("in2"), out = path("out2");
-  ASSERT_EQ(mkfifo(in.c_str(), 0600), 0);
-  Program program(translate({"--attention", path("c.svg")}),
-                  {.stdin_file = in, .stdout_file = out, .max_seconds = 60});
-  const int pipe = open(in.c_str(), O_WRONLY);
-  ASSERT_EQ(write(pipe, "a b\nc d\n", 8), 8);
-  ASSERT_TRUE(program.wait_until([&] { return lines_of(out) == 2; }));
-  const Result result = program.end(SIGINT);
-  close(pipe);
-  EXPECT_EQ(result.status, 130);
-  EXPECT_EQ(result.err, "");
-  EXPECT_EQ(bytes_of_file(out), output_of_lm(translate(), "a b\nc d\n"));
-  EXPECT_TRUE(bytes_of_file(path("c.svg")).ends_with("</svg>\n"));
-}
-
-TEST_F(TranslateTest, CtrlCAmidATextEndsAfterWholeBatches) {
-  std::string text;
-  for (int i = 0; i < 20'000; ++i) text += "a b c d e f\n";
-  const std::string out = path("out3");
-  Program program(translate(), {.input = text, .stdout_file = out, .max_seconds = 300});
-  ASSERT_TRUE(program.wait_until([&] { return lines_of(out) >= 1024; }));
-  const Result result = program.end(SIGINT);
-  EXPECT_EQ(result.status, 130);
-  EXPECT_EQ(lines_of(out) % 1024, 0u);
-  EXPECT_LT(lines_of(out), 20'000u);
-  EXPECT_EQ(result.err, "") << "no progress where there is no terminal";
 }
 
 TEST_F(TranslateTest, AClosedInputIsAnError) {

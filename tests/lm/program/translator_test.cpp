@@ -132,7 +132,7 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
     refuses({"eval", path("run"), "--set", key}, range);
   refuses(train("other", {"train.eval_beam=10001"}), range);
   refuses({"translate", path("run"), "--beam", "2", "--n-best", "3"},
-          "--n-best 3: a beam of 2 keeps fewer hypotheses; give --beam 3 or more");
+          "decoding.n_best = 3: a beam of 2 keeps fewer hypotheses; set beam to 3 or more");
   refuses({"translate", path("run"), "--length-penalty", "-1"}, "--length-penalty");
   refuses({"translate"}, "run is required");
   refuses({"translate", path("run"), "--task", "none"}, "--task none");
@@ -147,44 +147,13 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   fs::create_directory(path("other"));
   for (const char* name : {"train.aa", "train.bb", "valid.aa", "valid.bb"})
     fs::copy(path(name), path("other/") + name);
-  refuses({"eval", path("run"), "--data", path("other")}, "to measure another text: ");
+  refuses({"eval", path("run"), "--data", path("other")}, "not the text of this run");
   refuses({"eval", path("run"), "--budget", "100"}, "--budget requires --tune");
   refuses({"eval", path("run"), "--set", "model.hidden=3"}, "model.hidden");
   refuses({"finetune", path("run"), "--out", path("more")}, "translation");
 
   write_bytes(path("run/vocab.target.txt"), bytes_of_file(path("run/vocab.source.txt")) + "more\n");
   refuses({"translate", path("run")}, "not the vocabulary");
-}
-
-TEST_F(TranslatorTest, SaysThatItsTextHasChanged) {
-  trained("run");
-  const std::string said = "has changed since this run was made";
-  EXPECT_EQ(run_lm({"eval", path("run")}).err.find(said), std::string::npos);
-  write_pairs(folder(), "valid", reversal_task(4, 10, {.letters = 6, .max_length = 6}));
-  const Result result = run_lm({"eval", path("run")});
-  EXPECT_EQ(result.status, 0);
-  expect_contains(result.err, said);
-}
-
-TEST_F(TranslatorTest, RefusesTextsThatAreNoPairs) {
-  write_bytes(path("train.bb"), bytes_of_file(path("train.bb")) + "a b\n");
-  expect_refused(run_lm(train("run")), "400");
-  write_bytes(path("train.bb"), "");
-  expect_refused(run_lm(train("run")), "train.bb");
-  fs::remove(path("train.bb"));
-  expect_refused(run_lm(train("run")), "train.bb");
-  EXPECT_FALSE(fs::exists(path("run")));
-}
-
-TEST_F(TranslatorTest, RefusesWhatIsNoText) {
-  const std::string valid = bytes_of_file(path("valid.bb"));
-  write_bytes(path("valid.bb"), valid + "caf\xe4\n");
-  expect_refused(run_lm(train("run")), "valid.bb: line 31: the byte 0xe4 is not UTF-8");
-  write_bytes(path("valid.bb"), std::string("\0", 1) + valid);
-  expect_refused(run_lm(train("run")), "valid.bb: line 1: a NUL byte");
-  write_bytes(path("valid.bb"), "\xe4" + valid);  // as bytes they have no line of their own to be refused for
-  expect_refused(run_lm(train("run", {"data.unit=bytes"})), "valid.bb: line 1: not UTF-8");
-  EXPECT_FALSE(fs::exists(path("run")));
 }
 
 TEST_F(TranslatorTest, SaysWhatItDoesNotRead) {
