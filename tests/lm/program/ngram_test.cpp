@@ -174,8 +174,6 @@ TEST(LmNgram, Refusals) {
       run_lm({"ngram", "--data", folder, "--text", folder + "/test.txt", "--out", folder + "/test.txt"}),
       "is read by this command");
   expect_refused(run_lm({"ngram", "--data", folder, "--unit", "letters"}), "--unit");
-  expect_refused(run_lm({"ngram", "--data", folder, "--arpa", "a", "--order", "2"}),
-                 "--order excludes --arpa");
   expect_refused(run_lm({"ngram", "--data", folder, "--arpa", "a", "--out", "b"}), "--out excludes --arpa");
   expect_refused(run_lm({"ngram", "--data", folder, "--arpa", data.path("none")}), "cannot be opened");
   const auto out_refused = [&](const std::string& out, const std::string& why) {

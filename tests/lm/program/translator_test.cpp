@@ -128,17 +128,12 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   const std::string range = "expected an integer, 1 to 10000";  // the same of each
   refuses({"translate", path("run"), "--beam", "10001"}, range);
   refuses({"translate", path("run"), "--n-best", "10001"}, range);
-  for (const char* key : {"decoding.beam=10001", "decoding.n_best=10001"})
-    refuses({"eval", path("run"), "--set", key}, range);
   refuses(train("other", {"train.eval_beam=10001"}), range);
   refuses({"translate", path("run"), "--beam", "2", "--n-best", "3"},
           "decoding.n_best = 3: a beam of 2 keeps fewer hypotheses; set beam to 3 or more");
   refuses({"translate", path("run"), "--length-penalty", "-1"}, "--length-penalty");
-  refuses({"translate"}, "run is required");
   refuses({"translate", path("run"), "--task", "none"}, "--task none");
   refuses({"eval", path("run"), "--task", "none"}, "one task alone");
-  refuses({"translate", path("no-run")}, "no-run");
-  refuses({"translate", path("run"), "--attention", path("no/such/folder")}, "--attention");
   refuses({"generate", path("run")}, "translation");
   refuses({"score", path("run")}, "translation");
   refuses({"eval", path("run"), "--dynamic"}, "--dynamic");
@@ -148,8 +143,6 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   for (const char* name : {"train.aa", "train.bb", "valid.aa", "valid.bb"})
     fs::copy(path(name), path("other/") + name);
   refuses({"eval", path("run"), "--data", path("other")}, "not the text of this run");
-  refuses({"eval", path("run"), "--budget", "100"}, "--budget requires --tune");
-  refuses({"eval", path("run"), "--set", "model.hidden=3"}, "model.hidden");
   refuses({"finetune", path("run"), "--out", path("more")}, "translation");
 
   write_bytes(path("run/vocab.target.txt"), bytes_of_file(path("run/vocab.source.txt")) + "more\n");
