@@ -8,7 +8,7 @@
 // sum W x + U h + b. Another recurrent input m [B, M] replaces h in the gates and in the candidate, but not
 // in h', which keeps h itself; r is multiplied with m and so has M units: W is [M + 2H, I], U is [M + 2H, M].
 // Luchetta (2)-(5) has no biases: GateBiasSettings. The gate equations are GruReset, GruUpdate and
-// GruResetAfter in autograd/operators/gru_gates.h. Next: nn/cells/multiplicative.h.
+// GruResetAfter in nn/cells/gates.h. Next: nn/cells/multiplicative.h.
 #pragma once
 
 #include "nn/cells/gates.h"

@@ -7,7 +7,7 @@
 // & Meurs (7) write h' = o s(c'): that is LstmGatesSigmoid. Another join replaces the sum W x + U h + b,
 // another recurrent input replaces h. With a join that normalises the cell state, as layer and batch
 // normalisation do, h' = o tanh(norm(c')), and the state keeps c'. The gate equations are LstmGates in
-// autograd/operators/lstm_gates.h. Next: nn/cells/gru.h.
+// nn/cells/gates.h. Next: nn/cells/gru.h.
 #pragma once
 
 #include <type_traits>

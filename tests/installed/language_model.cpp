@@ -19,7 +19,7 @@ using namespace rondo;
 /// A model, what it is trained on, and its trainer.
 struct Training {
   Training(std::span<const int32_t> train_ids, std::span<const int32_t> valid_ids, int64_t V)
-      : model({.embedding = 16, .hidden = {48}, .dropout = 0.1, .variational = true}, V),
+      : model({{.embedding = 16, .dropout = 0.1, .variational = true}, {48}}, V),
         task(model, {.batches = {.batch = 8, .chunks = {.length = 25}}}, train_ids, valid_ids),
         trainer(task, {.epochs = 8,
                        .clip = 1,

@@ -110,7 +110,9 @@ TEST(Training, MicroBatchesHaveTheirShareOfThePenalties) {
 
 TEST(Training, RefusesMicroBatchesThatDoNotDivideTheBatch) {
   const std::vector<int32_t> ids = some_ids();
-  LanguageModel model({.hidden = {4}}, 11);
+  LanguageModelOptions small;
+  small.hidden = {4};
+  LanguageModel model(small, 11);
   LanguageModellingOptions options;
   for (const int64_t micro_batch : {3, -1, 40}) {
     options.micro_batch = micro_batch;

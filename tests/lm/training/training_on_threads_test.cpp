@@ -27,7 +27,11 @@ std::vector<double> losses_on(int count) {
   std::vector<int32_t> ids(B * T * 8 + 1);
   for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>((i * i + i / 7) % V);
   const std::span<const int32_t> all(ids);
-  LanguageModel model({.embedding = 64, .hidden = {256, 256}, .dropout = 0.2}, V, 1);
+  LanguageModelOptions options;
+  options.embedding = 64;
+  options.hidden = {256, 256};
+  options.dropout = 0.2;
+  LanguageModel model(options, V, 1);
   LanguageModelling task(model, {.batches = {.batch = B, .chunks = {.length = T}}}, all, all.first(400));
   Trainer trainer(task, {.epochs = 1, .clip = 1, .optimizer = {.kind = OptimizerKind::adam}});
   std::vector<double> losses;
