@@ -81,7 +81,7 @@ Tuned tuned_on_valid(const EvaluateOptions& options, LanguageModellingTask& task
   const bool aloud = !options.json;
   if (aloud)
     fmt::print("searching on the validation text, from its beginning; statistics are not in the budget\n");
-  const EncodedText& valid = task.encoded(Split::valid);
+  const EncodedText& valid = task.encoded("valid");
   Tuned tuned = tune(
       model, valid.ids, start, budget,
       [&](const Trial& trial) {
@@ -131,7 +131,7 @@ double published_beside(const EvaluateOptions& options, const Plan& plan, const 
       !changed_keys(recipe, finetuned).empty() ||
       (!plan.how.dynamic && !plan.how.cache && plan.reading.text() != task.preferred_reading()))
     return 0;
-  const auto test_symbols = std::ssize(task.encoded(Split::test).ids) - 1;
+  const auto test_symbols = std::ssize(task.encoded("test").ids) - 1;
   return may_be_the_papers(recipe.published, task.vocabulary().types(), test_symbols) ? figure : 0;
 }
 
@@ -182,13 +182,13 @@ int evaluate_language_model(const EvaluateOptions& options, const Compute& compu
   const std::vector<std::string> sha256 = open_texts(options, run, options.dynamic || options.tune);
   const std::string split = options.text.empty() ? options.split : "test";
   const double published = published_beside(options, plan, run.config, task);
-  const EncodedText& text = task.encoded(split_from_string(split));
+  const EncodedText& text = task.encoded(split);
   print_warning(warning_of_unknowns({name_of_measured(options), text.counts.unknowns, std::ssize(text.ids)},
                                     unknown_is_trained(run.config, task.vocabulary())));
   Progress progress(stderr);
   GradientStatistics statistics;
   if (options.dynamic) {
-    const TextIds& train = task.encoded(Split::train).ids;
+    const TextIds& train = task.encoded("train").ids;
     const DynamicOptions& dynamic = recipe.language_model().dynamic;
     if (!options.json) print_statistics(dynamic, train);
     statistics =
@@ -255,15 +255,15 @@ std::vector<Detail> tune_recogniser(const EvaluateOptions& options, const OpenTa
   check_input(!task.settings.decoding.ngram.empty(),
               "--tune searches the weights of an n-gram model: give one, as in --set "
               "decoding.ngram=words.arpa --set decoding.beam=32");
-  const SpeechTrial best = best_of(task.tune(*run.model, shown_on(progress), [&](const SpeechTrial& trial) {
+  const SpeechTrial best = task.tune(*run.model, shown_on(progress), [&](const SpeechTrial& trial) {
     progress.erase();
     if (!options.json)
       fmt::print("weight {:<5} bonus {:<3} WER {:.2f} %  CER {:.2f} %\n", trial.ngram_weight,
-                 trial.insertion_bonus, trial.scores.wer(), trial.scores.cer());
-  }));
+                 trial.insertion_bonus, trial.scores.at("wer"), trial.scores.at("cer"));
+  });
   return {{"tuned_on_valid.ngram_weight", best.ngram_weight},
           {"tuned_on_valid.insertion_bonus", best.insertion_bonus},
-          {"tuned_on_valid.wer", best.scores.wer()}};
+          {"tuned_on_valid.wer", best.scores.at("wer")}};
 }
 
 /// InputError for settings of a search that a part of the task does not make.

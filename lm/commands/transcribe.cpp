@@ -58,7 +58,7 @@ int transcribe(const TranscribeOptions& options) {
   const Recognised recognised = recognise(dynamic_cast<CtcModel&>(*run.model), recordings, frames);
   auto list = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < recordings.size(); ++i) {
-    const LabelHypothesis best = decode(of_decoder(recognised.log_p[i]));
+    const LabelHypothesis best = decode(recognised.log_p[i]);
     const std::string transcript = task.vocabulary().decode(best.labels);
     if (options.json)
       list.push_back(
