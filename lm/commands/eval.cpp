@@ -107,8 +107,7 @@ Tuned tuned_on_valid(const EvaluateOptions& options, LanguageModellingTask& task
   };
   print("searching on the validation text, from its beginning; statistics are not in the budget");
   const Tuned tuned = tune(
-      model, task.encoded(Split::valid).ids, start, budget,
-      [&](const Trial& trial) { print(text_of(trial)); },
+      model, task.encoded("valid").ids, start, budget, [&](const Trial& trial) { print(text_of(trial)); },
       [&](int64_t done, int64_t all) { progress_of(progress, "searching", all)(done); });
   print(fmt::format("{} on the first {}: {} scored in all", counted_text(std::ssize(tuned.trials), "trials"),
                     counted_text(tuned.prefix, "symbols"), tuned.symbols));
@@ -142,12 +141,12 @@ Measured measure_language_model(const EvaluateOptions& options, const OpenTask& 
 
   Measured it{.sha256 = open_texts(options, run, options.dynamic || options.tune)};
   const std::string split = options.text.empty() ? options.split : "test";
-  const EncodedText& text = task.encoded(split_from_string(split));
+  const EncodedText& text = task.encoded(split);
   print_warning(warning_of_unknowns({name_of_measured(options), text.counts.unknowns, std::ssize(text.ids)},
                                     unknown_is_trained(run.config, task.vocabulary())));
   GradientStatistics statistics;
   if (options.dynamic) {
-    const TextIds& train = task.encoded(Split::train).ids;
+    const TextIds& train = task.encoded("train").ids;
     statistics =
         gradient_statistics(model, train, settings.dynamic,
                             progress_of(progress, "statistics of the training text", std::ssize(train) - 1));
@@ -178,15 +177,15 @@ std::vector<Detail> tune_recogniser(const EvaluateOptions& options, const OpenTa
   check_input(!task.settings.decoding.ngram.empty(),
               "--tune searches the weights of an n-gram model: give one, as in --set "
               "decoding.ngram=words.arpa --set decoding.beam=32");
-  const SpeechTrial best = best_of(task.tune(*run.model, shown_on(progress), [&](const SpeechTrial& trial) {
+  const SpeechTrial best = task.tune(*run.model, shown_on(progress), [&](const SpeechTrial& trial) {
     progress.erase();
     if (!options.json)
       fmt::print("weight {:<5} bonus {:<3} WER {:.2f} %  CER {:.2f} %\n", trial.ngram_weight,
-                 trial.insertion_bonus, trial.scores.wer(), trial.scores.cer());
-  }));
+                 trial.insertion_bonus, trial.scores.at("wer"), trial.scores.at("cer"));
+  });
   return {{"tuned_on_valid.ngram_weight", best.ngram_weight},
           {"tuned_on_valid.insertion_bonus", best.insertion_bonus},
-          {"tuned_on_valid.wer", best.scores.wer()}};
+          {"tuned_on_valid.wer", best.scores.at("wer")}};
 }
 
 Measured measure_task(const EvaluateOptions& options, const OpenTask& run, Progress& progress) {

@@ -33,8 +33,7 @@ namespace {
 std::string beside_ngrams(double nats, LanguageModellingTask& task) {
   constexpr int order = 5;
   const Vocabulary& vocabulary = task.vocabulary();
-  const std::span<const int32_t> train = task.encoded(Split::train).ids,
-                                 valid = task.encoded(Split::valid).ids;
+  const std::span<const int32_t> train = task.encoded("train").ids, valid = task.encoded("valid").ids;
   const NgramEntropy ngram = ngram_entropy(train, valid, vocabulary.size());
   const auto line_end = vocabulary.line_end_id();
   const NgramModel kneser_ney_model = kneser_ney(train, vocabulary.size(), line_end, order).model;

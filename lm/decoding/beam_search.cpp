@@ -14,12 +14,29 @@
 namespace rondo {
 namespace {
 
+/// A hypothesis and its next symbol.
+struct Candidate {
+  double log_p;  // of the hypothesis with that symbol
+  int64_t hypothesis;
+  int32_t symbol;
+};
+
 bool better(const Candidate& a, const Candidate& b) {
   return std::tie(b.log_p, a.hypothesis, a.symbol) < std::tie(a.log_p, b.hypothesis, b.symbol);
 }
 
-}  // namespace
+/// The distributions of the next symbol of a sentence's hypotheses: hypothesis k has the log probabilities
+/// data[k * row_stride] to data[k * row_stride + symbols - 1].
+struct NextSymbols {
+  const real* data;
+  int64_t row_stride, symbols;
+};
 
+/// Replaces `best` by the `count` best candidates, or all if there are fewer, best first; equal ones in the
+/// order of hypothesis and symbol: without sorting the vocabulary, for most symbols cost one comparison, with
+/// the worst of the best so far. Hypothesis k has log probability log_p[k] itself. Candidates of probability
+/// 0 are left out, and those of the symbol `banned`. If a probability is not a number, it is the only
+/// candidate. Takes no memory if `best` has a capacity of `count`.
 void find_best(const NextSymbols& next, std::span<const double> log_p, int64_t count,
                std::optional<int32_t> banned, std::vector<Candidate>& best) {
   best.clear();  // a heap, the worst of them first
@@ -44,8 +61,6 @@ void find_best(const NextSymbols& next, std::span<const double> log_p, int64_t c
   }
   std::sort_heap(best.begin(), best.end(), better);
 }
-
-namespace {
 
 constexpr int64_t parallel_symbols = 1 << 16;  // fewer are not worth waking other threads for
 
@@ -332,12 +347,9 @@ Keys keys_of(BeamOptions& options) {
 
 void check_options(const BeamOptions& options) {
   check_limits_of(options);
-  check_n_best(options.n_best, options.beam);
-}
-
-void check_n_best(int64_t n_best, int64_t beam) {
-  check_input(n_best <= beam, "n_best = {}: a beam of {} keeps fewer hypotheses; set beam to {} or more",
-              n_best, beam, n_best);
+  check_input(options.n_best <= options.beam,
+              "n_best = {}: a beam of {} keeps fewer hypotheses; set beam to {} or more", options.n_best,
+              options.beam, options.n_best);
 }
 
 std::string search_text(int64_t beam) {

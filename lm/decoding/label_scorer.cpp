@@ -21,23 +21,17 @@ int32_t id_or_unknown(const Vocabulary& vocabulary, const std::string& text) {
   return *unknown;
 }
 
-void check_model(const NgramModel& model, const Vocabulary& vocabulary, const LabelScoreOptions& options) {
-  check_limits_of(options);
+void check_model(const NgramModel& model, const Vocabulary& vocabulary) {
   check(model.symbols() == vocabulary.size(), "[label scorer] a model of {} symbols and {} names",
         model.symbols(), vocabulary.size());
 }
 
 }  // namespace
 
-Keys keys_of(LabelScoreOptions& options) {
-  return {{"weight", &options.weight, at_least(0), "", "weight of the language model's log p"},
-          {"bonus", &options.bonus, {}, "nats", "for each symbol of the language model"}};
-}
-
 SymbolScorer::SymbolScorer(const NgramModel& model, const Vocabulary& vocabulary,
                            const std::vector<std::string>& labels, const LabelScoreOptions& options)
     : model_(model), options_(options), symbols_(labels.size()), line_end_(vocabulary.line_end_id()) {
-  check_model(model, vocabulary, options);
+  check_model(model, vocabulary);
   for (size_t k = 1; k < labels.size(); ++k) symbols_[k] = id_or_unknown(vocabulary, labels[k]);
 }
 
@@ -63,7 +57,7 @@ WordScorer::WordScorer(const NgramModel& model, const Vocabulary& vocabulary,
       labels_(labels),
       options_(options),
       line_end_(vocabulary.line_end_id()) {
-  check_model(model, vocabulary, options);
+  check_model(model, vocabulary);
   const auto space = std::find(labels.begin() + (labels.empty() ? 0 : 1), labels.end(), " ");
   check_input(space != labels.end(), "a language model of words needs a label that is a space");
   space_ = static_cast<int32_t>(space - labels.begin());

@@ -14,15 +14,13 @@
 
 #include "data/ngram/ngram_model.h"
 #include "data/text/vocabulary.h"
-#include "tensor/keys.h"
 
 namespace rondo {
 
 struct LabelScoreOptions {
-  double weight = 0.5;
-  double bonus = 0;  // nats
+  double weight = 0.5;  // of the language model's log p
+  double bonus = 0;     // nats for each of its symbols
 };
-Keys keys_of(LabelScoreOptions& options);
 
 class LabelScorer {
  public:
@@ -50,7 +48,7 @@ class LabelScorer {
 class SymbolScorer : public LabelScorer {
  public:
   /// Both must outlive it. labels[k] is the text of label k; labels[0], the blank, is not read. A label that
-  /// the model does not know is its `<unk>`. InputError if there is none, and for options out of range.
+  /// the model does not know is its `<unk>`. InputError if there is none.
   SymbolScorer(const NgramModel& model, const Vocabulary& vocabulary, const std::vector<std::string>& labels,
                const LabelScoreOptions& options);
 

@@ -9,7 +9,6 @@
 
 #include "autograd/ctc_loss.h"
 #include "data/files/index.h"
-#include "lm/decoding/beam_search.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -57,7 +56,7 @@ class PrefixSearch {
     live_ = std::move(next);
   }
 
-  std::vector<LabelHypothesis> best(int64_t count) const {
+  std::vector<LabelHypothesis> best() const {
     std::vector<LabelHypothesis> found;
     for (const Live& it : live_) {
       const Prefix& prefix = prefixes_[index_of(it.prefix)];
@@ -66,7 +65,6 @@ class PrefixSearch {
     }
     std::stable_sort(found.begin(), found.end(),
                      [](const auto& a, const auto& b) { return a.score > b.score; });
-    if (std::ssize(found) > count) found.resize(index_of(count));
     return found;
   }
 
@@ -178,13 +176,12 @@ class PrefixSearch {
 
 }  // namespace
 
-LabelHypothesis best_path(const FrameLogProbabilities& frames) {
-  check(frames.symbols > 0, "[best path] one symbol or more was expected: {}", frames.symbols);
+LabelHypothesis best_path(const Tensor& log_p) {
   LabelHypothesis found;
   int64_t before = no_label;
-  for (int64_t t = 0; t < frames.frames; ++t) {
-    const real* log_y = frames.frame(t);
-    const int64_t best = std::max_element(log_y, log_y + frames.symbols) - log_y;
+  for (int64_t t = 0; t < log_p.rows(); ++t) {
+    const real* log_y = log_p.data() + t * log_p.row_stride();
+    const int64_t best = std::max_element(log_y, log_y + log_p.columns()) - log_y;
     if (best != no_label && best != before) found.labels.push_back(static_cast<int32_t>(best));
     found.log_p += log_y[best];
     before = best;
@@ -193,28 +190,15 @@ LabelHypothesis best_path(const FrameLogProbabilities& frames) {
   return found;
 }
 
-Keys keys_of(PrefixSearchOptions& options) {
-  return {{"beam", &options.beam, any_beam(), "prefixes", "kept after each frame"},
-          {"n_best", &options.n_best, any_beam(), "transcripts", "best hypotheses of each recording"}};
-}
-
-void check_options(const PrefixSearchOptions& options) {
-  check_limits_of(options);
-  check_n_best(options.n_best, options.beam);
-}
-
-std::vector<LabelHypothesis> prefix_search(const FrameLogProbabilities& frames,
-                                           const PrefixSearchOptions& options, const LabelScorer* scorer) {
-  check_options(options);
-  check(frames.symbols > 0, "[prefix search] one symbol or more was expected: {}", frames.symbols);
-  PrefixSearch search(frames.symbols, options.beam, scorer);
-  for (int64_t t = 0; t < frames.frames; ++t) {
-    const real* log_y = frames.frame(t);
-    const bool numbers = std::none_of(log_y, log_y + frames.symbols, [](real v) { return std::isnan(v); });
+std::vector<LabelHypothesis> prefix_search(const Tensor& log_p, int64_t beam, const LabelScorer* scorer) {
+  PrefixSearch search(log_p.columns(), beam, scorer);
+  for (int64_t t = 0; t < log_p.rows(); ++t) {
+    const real* log_y = log_p.data() + t * log_p.row_stride();
+    const bool numbers = std::none_of(log_y, log_y + log_p.columns(), [](real v) { return std::isnan(v); });
     check(numbers, "[prefix search] a probability of frame {} is not a number", t);
     search.advance(log_y);
   }
-  return search.best(options.n_best);
+  return search.best();
 }
 
 }  // namespace rondo

@@ -13,18 +13,9 @@
 #include <vector>
 
 #include "lm/decoding/label_scorer.h"
-#include "tensor/backend.h"
-#include "tensor/keys.h"
+#include "tensor/tensor.h"
 
 namespace rondo {
-
-/// log p of each symbol in each frame of one sequence, in host memory: of symbol k in frame t
-/// data[t * row_stride + k].
-struct FrameLogProbabilities {
-  const real* data;
-  int64_t frames, symbols, row_stride;
-  const real* frame(int64_t t) const { return data + t * row_stride; }
-};
 
 struct LabelHypothesis {
   std::vector<int32_t> labels;
@@ -33,22 +24,15 @@ struct LabelHypothesis {
   double score = 0;  // that hypotheses are ranked by: log_p and what a language model adds
 };
 
-/// Of equally probable symbols of a frame the first. Error for fewer than one symbol.
-LabelHypothesis best_path(const FrameLogProbabilities& frames);
+/// Both read the log probabilities of one sequence, [frames, symbols] on the host.
 
-struct PrefixSearchOptions {
-  int64_t beam = 64;  // prefixes that are kept after each frame
-  int64_t n_best = 1;
-};
-Keys keys_of(PrefixSearchOptions& options);
-/// InputError for options out of range, and for n_best above the beam.
-void check_options(const PrefixSearchOptions& options);
+/// Of equally probable symbols of a frame the first.
+LabelHypothesis best_path(const Tensor& log_p);
 
-/// The n_best labels, best first, equal ones in a fixed order; fewer if there are not so many. Without a
-/// scorer the score is log p. Time: frames * beam * symbols. InputErrors of check_options(); Error for
-/// probabilities that are not numbers.
-std::vector<LabelHypothesis> prefix_search(const FrameLogProbabilities& frames,
-                                           const PrefixSearchOptions& options,
+/// The labels that are left, best first, equal ones in a fixed order: at most `beam`, as after each frame.
+/// Without a scorer the score is log p. Time: frames * beam * symbols. Error for probabilities that are not
+/// numbers.
+std::vector<LabelHypothesis> prefix_search(const Tensor& log_p, int64_t beam,
                                            const LabelScorer* scorer = nullptr);
 
 }  // namespace rondo

@@ -50,9 +50,9 @@ void SpeechDecoder::weigh(double ngram_weight, double insertion_bonus) {
     scorer_ = std::make_unique<SymbolScorer>(model, symbols, labels_, scores);
 }
 
-LabelHypothesis SpeechDecoder::operator()(const FrameLogProbabilities& utterance) const {
-  if (options_.beam == 1) return best_path(utterance);
-  const std::vector<LabelHypothesis> found = prefix_search(utterance, {.beam = options_.beam}, scorer_.get());
+LabelHypothesis SpeechDecoder::operator()(const Tensor& log_p) const {
+  if (options_.beam == 1) return best_path(log_p);
+  const std::vector<LabelHypothesis> found = prefix_search(log_p, options_.beam, scorer_.get());
   return found.empty() ? LabelHypothesis{} : found.front();
 }
 

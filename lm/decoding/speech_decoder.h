@@ -37,7 +37,8 @@ class SpeechDecoder {
   /// check_options(), of read_arpa(), and of the scorers.
   SpeechDecoder(const SpeechDecodingOptions& options, const Vocabulary& vocabulary);
 
-  LabelHypothesis operator()(const FrameLogProbabilities& utterance) const;
+  /// Of the log probabilities of an utterance, [steps, symbols] on the host.
+  LabelHypothesis operator()(const Tensor& log_p) const;
   /// Another weight and bonus of the same n-gram model.
   void weigh(double ngram_weight, double insertion_bonus);
 

@@ -5,27 +5,41 @@
 #include <numeric>
 
 #include "data/sentences/pair_batches.h"
+#include "lm/decoding/predictor.h"
 
 namespace rondo {
 
-EncoderDecoderPredictor::EncoderDecoderPredictor(EncoderDecoder& model, EncoderDecoder::Source source)
-    : model_(model), source_(std::move(source)), position_(model.first_position(source_)) {}
+namespace {
 
-Predictor::Prediction EncoderDecoderPredictor::next(const std::vector<int32_t>& ids) {
-  const NoGradient guard;
-  if (const auto rows = std::ssize(ids); rows != rows_) model_.begin_steps(rows_ = rows);
-  auto [output, after] = model_.step(tokens(ids), position_, source_);
-  position_ = std::move(after);
-  return {log_softmax(model_.logits(output.readout)).value(),
-          output.attention.defined() ? output.attention.value() : Tensor()};
-}
+/// The next symbols of the translations of some sentences. The weights must not change meanwhile.
+class EncoderDecoderPredictor : public Predictor {
+ public:
+  EncoderDecoderPredictor(EncoderDecoder& model, EncoderDecoder::Source source)
+      : model_(model), source_(std::move(source)), position_(model.first_position(source_)) {}
 
-void EncoderDecoderPredictor::select(const std::vector<int64_t>& rows,
-                                     const std::vector<int64_t>& sentences) {
-  const NoGradient guard;
-  position_ = model_.select(position_, rows);
-  if (std::ssize(sentences) != source_.sentences) source_ = model_.select(source_, sentences);
-}
+  Prediction next(const std::vector<int32_t>& ids) override {
+    if (const auto rows = std::ssize(ids); rows != rows_) model_.begin_steps(rows_ = rows);
+    auto [output, after] = model_.step(tokens(ids), position_, source_);
+    position_ = std::move(after);
+    return {log_softmax(model_.logits(output.readout)).value(),
+            output.attention.defined() ? output.attention.value() : Tensor()};
+  }
+  void select(const std::vector<int64_t>& rows, const std::vector<int64_t>& sentences) override {
+    position_ = model_.select(position_, rows);
+    if (std::ssize(sentences) != source_.sentences) source_ = model_.select(source_, sentences);
+  }
+  int64_t sentences() const override { return source_.sentences; }
+  int64_t vocabulary_size() const override { return model_.target_vocabulary(); }
+  std::vector<int64_t> source_lengths() const override { return source_.states.lengths; }
+
+ private:
+  EncoderDecoder& model_;
+  EncoderDecoder::Source source_;
+  EncoderDecoder::Position position_;
+  int64_t rows_ = 0;  // of the last begin_steps(); 0: none
+};
+
+}  // namespace
 
 std::vector<std::vector<Hypothesis>> translate(EncoderDecoder& model,
                                                std::span<const std::vector<int32_t>> sources,

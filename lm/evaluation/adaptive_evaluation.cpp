@@ -66,8 +66,7 @@ void read_one_stream(LanguageModel& model, std::span<const int32_t> ids,
 }
 
 Evaluation evaluate_adaptively(LanguageModel& model, std::span<const int32_t> ids, const Adaptation& how,
-                               std::optional<int32_t> unknown_id,
-                               const std::function<void(int64_t)>& progress) {
+                               std::optional<int32_t> unknown_id, const ReportDone& progress) {
   const Clock::time_point start = Clock::now();
   std::optional<NeuralCache> cache;
   if (how.cache)

@@ -39,7 +39,7 @@ void read_one_stream(LanguageModel& model, std::span<const int32_t> ids,
 /// current weights, which learn from their own loss. InputErrors of evaluate_ids() and NeuralCache.
 Evaluation evaluate_adaptively(
     LanguageModel& model, std::span<const int32_t> ids, const Adaptation& how,
-    std::optional<int32_t> unknown_id = {}, const std::function<void(int64_t)>& progress = [](int64_t) {});
+    std::optional<int32_t> unknown_id = {}, const ReportDone& progress = [](int64_t) {});
 
 // --- Tuning ---
 // A search for the settings of dynamic evaluation and the neural cache on a text, within a budget of scored

@@ -53,8 +53,7 @@ Keys keys_of(DynamicOptions& options) {
 }
 
 GradientStatistics gradient_statistics(LanguageModel& model, std::span<const int32_t> train_ids,
-                                       const DynamicOptions& settings,
-                                       const std::function<void(int64_t)>& progress) {
+                                       const DynamicOptions& settings, const ReportDone& progress) {
   GradientStatistics result;
   const Tensor squares = Tensor::zeros(model.values().shape(), model.values().device());
   fill(model.gradients(), 0);

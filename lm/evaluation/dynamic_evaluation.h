@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "lm/evaluation/scores.h"
 #include "nn/models/language_model.h"
 #include "tensor/keys.h"
 
@@ -43,7 +44,7 @@ struct GradientStatistics {
 /// too short for the streams. `progress` gets the number of symbols done.
 GradientStatistics gradient_statistics(
     LanguageModel& model, std::span<const int32_t> train_ids, const DynamicOptions& settings,
-    const std::function<void(int64_t)>& progress = [](int64_t) {});
+    const ReportDone& progress = [](int64_t) {});
 
 /// While it exists, the weights of a model can learn; the destructor restores them.
 class DynamicWeights {

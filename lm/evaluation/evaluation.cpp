@@ -102,7 +102,7 @@ void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
 }
 
 Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, const Reading& reading,
-                        std::optional<int32_t> unknown_id, const std::function<void(int64_t)>& progress) {
+                        std::optional<int32_t> unknown_id, const ReportDone& progress) {
   const auto start = Clock::now();
   const NoGradient guard;
   Evaluation result;
@@ -116,7 +116,13 @@ Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, cons
 
 // --- Whole sentences ---
 
-void read_sentences(Module& model, const Sentences& sentences, const std::function<void(int64_t)>& progress,
+std::vector<Tokens> tokens_of(const std::vector<std::vector<int32_t>>& indices) {
+  std::vector<Tokens> all;
+  for (const std::vector<int32_t>& it : indices) all.push_back(tokens(it));
+  return all;
+}
+
+void read_sentences(Module& model, const Sentences& sentences, const ReportDone& progress,
                     const std::function<void(std::span<const int64_t>, const PaddedSentences&)>& use) {
   if (sentences.size() == 0) return;
   const EvaluationMode no_dropout(model);

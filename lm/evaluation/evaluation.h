@@ -73,7 +73,7 @@ void check_streams(const Reading& reading, int64_t symbols);
 /// check_streams().
 Evaluation evaluate_ids(
     LanguageModel& model, std::span<const int32_t> ids, const Reading& reading,
-    std::optional<int32_t> unknown_id = {}, const std::function<void(int64_t)>& progress = [](int64_t) {});
+    std::optional<int32_t> unknown_id = {}, const ReportDone& progress = [](int64_t) {});
 
 /// The loss of each row.
 std::vector<double> numbers_of(const CrossEntropy& loss);
@@ -95,10 +95,13 @@ void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
 
 // --- Whole sentences ---
 
+/// Several lists of ids, each on the device.
+std::vector<Tokens> tokens_of(const std::vector<std::vector<int32_t>>& indices);
+
 /// Passes batches of held-out data to `use`, the longest sentences first; dropout is off, and nothing is
 /// recorded. `progress`, if not empty, gets the number of rows done. Returns the seconds that it took.
 template <class Batch, class Batches, class Use>
-double read_batches(Module& model, Batches batches, const std::function<void(int64_t)>& progress, Use use) {
+double read_batches(Module& model, Batches batches, const ReportDone& progress, Use use) {
   const EvaluationMode no_dropout(model);
   const NoGradient no_history;
   const auto begin = Clock::now();
@@ -113,7 +116,7 @@ double read_batches(Module& model, Batches batches, const std::function<void(int
 }
 
 /// The same of sentences without anything else: use(which of them they are, the sentences).
-void read_sentences(Module& model, const Sentences& sentences, const std::function<void(int64_t)>& progress,
+void read_sentences(Module& model, const Sentences& sentences, const ReportDone& progress,
                     const std::function<void(std::span<const int64_t>, const PaddedSentences&)>& use);
 
 /// How often the most probable class is the right one, and -log p of the right ones. Class -1 is one that the

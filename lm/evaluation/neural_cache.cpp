@@ -14,12 +14,6 @@ namespace {
 
 constexpr int64_t block_rows = 128;  // positions whose products are one gemm
 
-/// The largest window that fits.
-int64_t fitting_window(int64_t bytes, int64_t width) {
-  const int64_t fixed = NeuralCache::memory(0, width), each = NeuralCache::memory(1, width) - fixed;
-  return std::max<int64_t>(0, (bytes - fixed) / each);
-}
-
 int64_t checked_largest(const std::vector<int64_t>& windows, int64_t width) {
   const int64_t window = *std::max_element(windows.begin(), windows.end());
   NeuralCache::check_fits(window, width);
@@ -41,9 +35,8 @@ Keys keys_of(CacheOptions& options) {
 void NeuralCache::check_fits(int64_t window, int64_t width) {
   const auto available = available_memory();
   check_input(!available || memory(window, width) <= *available,
-              "cache.window = {}: the cache would take {}, and {} are available; {} would fit", window,
-              bytes_text(memory(window, width)), bytes_text(available.value_or(0)),
-              fitting_window(available.value_or(0), width));
+              "cache.window = {}: the cache would take {}, and {} are available: make it smaller", window,
+              bytes_text(memory(window, width)), bytes_text(available.value_or(0)));
 }
 
 int64_t NeuralCache::memory(int64_t window, int64_t width) {

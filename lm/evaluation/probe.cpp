@@ -87,25 +87,12 @@ std::vector<std::string> gate_arguments(const std::string& equation) {
   return found;
 }
 
-}  // namespace
-
-NormsByStep::Sums& NormsByStep::at(int64_t step) {
-  if (std::ssize(steps) <= step) steps.resize(static_cast<size_t>(step) + 1);
-  return steps[static_cast<size_t>(step)];
-}
-void NormsByStep::add(int64_t step, double norm) {
-  Sums& it = at(step);
-  ++it.count;
-  it.norms += norm;
-  it.logs += std::log(norm);
-}
-double NormsByStep::mean(size_t step) const {
-  return steps[step].norms / static_cast<double>(steps[step].count);
-}
-double NormsByStep::mean_log(size_t step) const {
-  return steps[step].logs / static_cast<double>(steps[step].count);
-}
-
+/// The gates of an operator: what its equation writes as s(...), of sums of products of its inputs, each
+/// once, with the values of all elements.
+struct GateValues {
+  std::string name;  // "s(f)"
+  std::vector<double> values;
+};
 std::vector<GateValues> gates_of(const std::string& operator_name, const std::vector<Tensor>& inputs) {
   const auto& all = pointwise_operators();
   const auto op =
@@ -136,6 +123,25 @@ std::vector<GateValues> gates_of(const std::string& operator_name, const std::ve
     gates.push_back({"s(" + argument + ")", std::move(sums)});
   }
   return gates;
+}
+
+}  // namespace
+
+NormsByStep::Sums& NormsByStep::at(int64_t step) {
+  if (std::ssize(steps) <= step) steps.resize(static_cast<size_t>(step) + 1);
+  return steps[static_cast<size_t>(step)];
+}
+void NormsByStep::add(int64_t step, double norm) {
+  Sums& it = at(step);
+  ++it.count;
+  it.norms += norm;
+  it.logs += std::log(norm);
+}
+double NormsByStep::mean(size_t step) const {
+  return steps[step].norms / static_cast<double>(steps[step].count);
+}
+double NormsByStep::mean_log(size_t step) const {
+  return steps[step].logs / static_cast<double>(steps[step].count);
 }
 
 double RecurrentProbe::run(const std::function<Variable()>& loss) {
@@ -291,8 +297,7 @@ Tokens last_alone(const std::vector<int32_t>& targets, const std::vector<int64_t
   return tokens(std::move(last));
 }
 
-void Probing::run(int64_t sequences, const std::function<void(int64_t)>& progress,
-                  const std::function<Variable()>& loss) {
+void Probing::run(int64_t sequences, const ReportDone& progress, const std::function<Variable()>& loss) {
   result_.nats += probe_.run(loss);
   result_.sequences += sequences;
   if (progress) progress(result_.sequences);
@@ -306,7 +311,7 @@ Probed Probing::end() {
 }
 
 Probed probe(LanguageModel& model, std::span<const int32_t> ids, const ProbeOptions& options,
-             const std::function<void(int64_t)>& progress) {
+             const ReportDone& progress) {
   const int64_t T = options.steps, all = (std::ssize(ids) - 1) / T;
   check_input(all > 0, "{} symbols are too few for a sequence of {} steps and the symbol after it: use fewer",
               ids.size(), T);

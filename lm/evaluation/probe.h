@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "autograd/observe.h"
+#include "lm/evaluation/scores.h"
 #include "nn/models/language_model.h"
 #include "nn/module.h"
 #include "nn/recurrent/step_observer.h"
@@ -143,14 +144,6 @@ class RecurrentProbe : private OperatorObserver, private StepObserver {
   int64_t steps_ = 0;
 };
 
-/// The gates of an operator: what its equation writes as s(...), of sums of products of its inputs, each
-/// once, with the values of all elements.
-struct GateValues {
-  std::string name;  // "s(f)"
-  std::vector<double> values;
-};
-std::vector<GateValues> gates_of(const std::string& operator_name, const std::vector<Tensor>& inputs);
-
 // --- Probe ---
 
 struct ProbeOptions {
@@ -180,8 +173,7 @@ class Probing {
   /// `loss` says in words what is differentiated.
   Probing(Module& model, const std::string& loss) : probe_(model), result_{.loss = loss} {}
 
-  void run(int64_t sequences, const std::function<void(int64_t)>& progress,
-           const std::function<Variable()>& loss);
+  void run(int64_t sequences, const ReportDone& progress, const std::function<Variable()>& loss);
   Probed end();
 
  private:
@@ -194,7 +186,7 @@ class Probing {
 /// lm/tasks.
 template <class Batch, class Batches, class LossOf>
 Probed probe_batches(Module& model, const std::string& loss_in_words, Batches batches,
-                     const std::function<void(int64_t)>& progress, LossOf loss) {
+                     const ReportDone& progress, LossOf loss) {
   Probing probing(model, loss_in_words);
   batches.seek(0, 0);
   for (Batch batch; batches.next(batch);)
@@ -205,6 +197,6 @@ Probed probe_batches(Module& model, const std::string& loss_in_words, Batches ba
 /// Of a language model: sequences of `steps` symbols, each from the initial state, which do not overlap.
 /// InputError if the text is shorter than one. `progress` gets the number of sequences done.
 Probed probe(LanguageModel& model, std::span<const int32_t> ids, const ProbeOptions& options,
-             const std::function<void(int64_t)>& progress = {});
+             const ReportDone& progress = {});
 
 }  // namespace rondo

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <numbers>
 #include <string>
 #include <string_view>
@@ -14,6 +15,9 @@
 #include "tensor/error.h"
 
 namespace rondo {
+
+/// Gets the number of items that are done.
+using ReportDone = std::function<void(std::int64_t)>;
 
 /// A measured number. Its name is its key in files: "nats" (per scored item), "bits", "bleu", "accuracy".
 struct Metric {

@@ -266,7 +266,7 @@ double best_C(const TargetRows& data, const std::vector<std::int32_t>& labels, s
 
 std::vector<std::int32_t> nested_predictions(const Vectors& features, const std::vector<std::int32_t>& labels,
                                              std::int64_t classes, std::int64_t folds, std::uint64_t seed,
-                                             const std::function<void(std::int64_t)>& progress) {
+                                             const ReportDone& progress) {
   const std::vector<double> targets = one_hot_targets(labels, classes);
   const TargetRows all = all_rows(features, targets, classes);
   const std::vector<std::int64_t> fold = random_folds(features.size(), folds, seed);
@@ -394,7 +394,7 @@ ClassScores measure_classification(const LabelledVectors& train, const LabelledV
 }
 
 ClassScores measure_classification(const LabelledVectors& all, std::int64_t classes,
-                                   const std::function<void(std::int64_t)>& progress) {
+                                   const ReportDone& progress) {
   return class_scores(
       nested_predictions(all.features, all.labels, classes, cross_validation_folds, folds_seed, progress),
       all.labels);

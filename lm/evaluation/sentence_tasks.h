@@ -73,7 +73,7 @@ double best_C(const TargetRows& data, const std::vector<std::int32_t>& labels, s
 /// within these (nested cross-validation). `progress` gets the number of rows done.
 std::vector<std::int32_t> nested_predictions(const Vectors& features, const std::vector<std::int32_t>& labels,
                                              std::int64_t classes, std::int64_t folds, std::uint64_t seed,
-                                             const std::function<void(std::int64_t)>& progress = {});
+                                             const ReportDone& progress = {});
 
 // --- Sentence tasks ---
 
@@ -114,6 +114,6 @@ ClassScores measure_classification(const LabelledVectors& train, const LabelledV
                                    std::int64_t classes);
 /// Without a test text: by nested cross-validation. `progress` gets the number of rows done.
 ClassScores measure_classification(const LabelledVectors& all, std::int64_t classes,
-                                   const std::function<void(std::int64_t)>& progress = {});
+                                   const ReportDone& progress = {});
 
 }  // namespace rondo

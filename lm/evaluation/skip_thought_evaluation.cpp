@@ -46,7 +46,7 @@ SentenceInput sentences_of(const ShiftedSentences& batch, Tokens inputs) {
 }
 
 Vectors sentence_vectors(SkipThought& model, const Sentences& sentences, const std::vector<Variable>& tables,
-                         const std::function<void(std::int64_t)>& progress) {
+                         const ReportDone& progress) {
   Vectors vectors{.width = model.width()};
   vectors.numbers.resize(static_cast<std::size_t>(sentences.size() * vectors.width));
   read_sentences(model, sentences, progress, [&](auto indices, const PaddedSentences& rows) {

@@ -16,20 +16,28 @@
 
 namespace rondo {
 
-/// A batch for the model, its ids on the model's device.
-inline SentenceInput input_of(const PaddedSentences& batch, Tokens ids) {
-  return {std::move(ids), batch.steps, batch.sentences, batch.lengths};
+inline std::vector<std::vector<int32_t>> indices_of(const LabelledBatch& batch) {
+  return {batch.sentences.ids, batch.labels};
+}
+/// A vector of each sentence; the ids lie on the model's device.
+inline Variable summary_of(SentenceClassifier& model, const PaddedSentences& batch, const Tokens& ids) {
+  return model.summary({ids, batch.steps, batch.sentences, batch.lengths});
+}
+/// -log p of each label.
+inline CrossEntropy nats_of(SentenceClassifier& model, const LabelledBatch& batch,
+                            const std::vector<Tokens>& indices) {
+  return model.cross_entropy(summary_of(model, batch.sentences, indices[0]), indices[1]);
 }
 
 /// Measures the accuracy in percent, which is the share of sentences whose most probable class is their
-/// label, and the mean of -log p(label). `progress` gets the number of sentences done. Dropout is off.
-inline Scores evaluate(SentenceClassifier& model, const LabelledSentences& sentences,
-                       const std::function<void(std::int64_t)>& progress = {}) {
+/// label, and the mean of -log p(label). Dropout is off.
+inline Scores evaluate_on(SentenceClassifier& model, const LabelledSentences& sentences,
+                          const ReportDone& progress = {}) {
   Choices choices;
   const double seconds = read_batches<LabelledBatch>(
       model, LabelledBatches({.batch = rows_at_once, .by = BatchBy::symbols}, sentences, 1), progress,
       [&](const LabelledBatch& it) {
-        const Variable summary = model.summary(input_of(it.sentences, tokens(it.sentences.ids)));
+        const Variable summary = summary_of(model, it.sentences, tokens(it.sentences.ids));
         choices.add(model.logits(summary), model.cross_entropy(summary, tokens(it.labels)), it.labels);
       });
   Scores scores = choices.scores("sentences", seconds);
@@ -46,7 +54,7 @@ inline std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& 
                                                             const Sentences& sentences) {
   std::vector<MostProbableClass> classes(static_cast<std::size_t>(sentences.size()));
   read_sentences(model, sentences, {}, [&](auto indices, const PaddedSentences& batch) {
-    const Variable summary = model.summary(input_of(batch, tokens(batch.ids)));
+    const Variable summary = summary_of(model, batch, tokens(batch.ids));
     const std::vector<real> log_p = log_softmax(model.logits(summary)).value().to_vector();
     auto row = log_p.begin();
     for (const std::int64_t i : indices) {
@@ -60,7 +68,7 @@ inline std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& 
 
 /// Probes with the loss of the label.
 inline Probed probe(SentenceClassifier& model, const LabelledSentences& sentences,
-                    const ProbeOptions& options, const std::function<void(std::int64_t)>& progress = {}) {
+                    const ProbeOptions& options, const ReportDone& progress = {}) {
   LabelledSentences some;
   for (const std::int64_t i : evenly(sentences.size(), options.sequences)) {
     some.sentences.add(sentences.sentences[i]);
@@ -68,10 +76,7 @@ inline Probed probe(SentenceClassifier& model, const LabelledSentences& sentence
   }
   return probe_batches<LabelledBatch>(
       model, "the loss of the label", LabelledBatches({.batch = probed_at_once}, some, 1), progress,
-      [&](const LabelledBatch& it) {
-        const Variable summary = model.summary(input_of(it.sentences, tokens(it.sentences.ids)));
-        return model.cross_entropy(summary, tokens(it.labels)).total;
-      });
+      [&](const LabelledBatch& it) { return nats_of(model, it, tokens_of(indices_of(it))).total; });
 }
 
 class Classification
@@ -82,25 +87,9 @@ class Classification
                  const LabelledSentences& train, const LabelledSentences& valid, uint64_t seed = 1)
       : SentenceObjective(model, LabelledBatches(options, train, seed), valid) {}
 
-  /// The mean over the batch's sentences is minimised.
-  Loss loss(int64_t /*part*/, const std::vector<Tokens>& indices, RandomContext random) override {
-    begin_update(random);
-    const CrossEntropy nats =
-        model_.cross_entropy(model_.summary(input_of(staged_.sentences, indices[0])), indices[1]);
-    return {nats.total / static_cast<real>(staged_.share.whole), {nats.each}};
-  }
   int64_t scored_per_epoch() const override { return batches_.sentences(); }
   std::string scored_items() const override { return "sentences"; }
-  /// The accuracy on the validation text, and nats. `progress` gets the number of sentences done.
-  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override {
-    return rondo::evaluate(model_, valid_, progress);
-  }
-
- private:
-  void stage(Batch& batch) const override {
-    batch.indices = {staged_.sentences.ids, staged_.labels};
-    batch.scored = staged_.share.whole;
-  }
+  Scores evaluate(const ReportDone& progress = {}) override { return evaluate_on(model_, valid_, progress); }
 };
 
 // --- The task ---
@@ -114,7 +103,7 @@ struct ClassificationSettings {
 };
 
 class ClassificationTask : public SentenceTask<ClassificationTask, ClassificationSettings, SentenceClassifier,
-                                               LabelledTexts, LabelledSentences> {
+                                               LabelledTexts, LabelledSentences, Classification> {
  public:
   Sections sections() override {
     return {
@@ -140,7 +129,7 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
     return fmt::format("{}{} x {} {}, {} over time", it.bidirectional ? "bidirectional " : "", it.layers,
                        it.hidden, it.cell, name_of(it.summary));
   }
-  std::string sizes_text(const std::vector<std::int64_t>& sizes) const override {
+  std::string sizes_text(const Sizes& sizes) const override {
     return fmt::format("{} {}, {} classes", sizes.at(0), name_of(settings.tokenization.unit), sizes.at(1));
   }
   Usage usage() const override { return {"classify", "to classify with it", "< sentences"}; }
@@ -157,7 +146,7 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
     texts_.test = labelled_text(std::move(file));
   }
   void make_vocabularies() override {
-    vocabulary_.emplace(texts_.train.sentences, settings.tokenization, settings.limits);
+    vocabularies_ = {Vocabulary(texts_.train.sentences, settings.tokenization, settings.limits)};
     labels_.emplace(texts_.train);
   }
   std::vector<std::string> vocabulary_names() const override {
@@ -177,34 +166,28 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
   std::vector<UnknownShare> unknown_shares() const override {
     std::vector<UnknownShare> shares;
     for (const auto& [split, it] : encoded_)
-      shares.push_back(share_of(texts_.at(split).sentences, it.sentences, *vocabulary_, false));
+      shares.push_back(share_of(text(split).sentences, it.sentences, vocabulary(), false));
     return shares;
   }
-  void assume(const std::vector<std::int64_t>& sizes) override {
+  void assume(const Sizes& sizes) override {
     const std::int64_t length = length_within(0), count = sentences_of(settings.train, length);
-    for (const Split split : {Split::train, Split::valid})
-      encoded_[split] = {some_sentences(count, length, sizes.at(0)),
-                         some_ids(static_cast<double>(count), sizes.at(1))};
+    set_encoded(
+        {some_sentences(count, length, sizes.at(0)), some_ids(static_cast<double>(count), sizes.at(1))});
   }
   std::string size_text() const override {
-    const LabelledSentences& train = encoded_.at(Split::train);
+    const LabelledSentences& train = encoded("train");
     return fmt::format("{} sentences of {} classes, {} symbols, {}", train.size(), labels_->size(),
-                       train.sentences.symbols(), vocabulary_text(vocabulary_->size()));
+                       train.sentences.symbols(), vocabulary_text(vocabulary().size()));
   }
 
-  std::vector<std::int64_t> sizes() const override { return {vocabulary_->size(), labels_->size()}; }
-  std::vector<std::int64_t> assumed_sizes(std::int64_t vocabulary) const override { return {vocabulary, 2}; }
-  std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
-                                     Device device) const override {
+  Sizes sizes() const override { return {vocabulary().size(), labels_->size()}; }
+  Sizes assumed_sizes(std::int64_t vocabulary) const override { return {vocabulary, 2}; }
+  std::unique_ptr<Module> make_model(const Sizes& sizes, std::uint64_t seed, Device device) const override {
     return std::make_unique<SentenceClassifier>(settings.model, sizes.at(0), sizes.at(1), seed, device);
-  }
-  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
-    return std::make_unique<Classification>(own(model), settings.train, encoded(Split::train),
-                                            encoded(Split::valid), seed);
   }
   /// The most probable class of each sentence.
   std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
-    EncodedLines encoded = encode_lines(lines, *vocabulary_);
+    EncodedLines encoded = encode_lines(lines, vocabulary());
     Sentences sentences;
     for (const std::vector<std::int32_t>& ids : encoded.ids) sentences.add(ids);
     const std::vector<MostProbableClass> classes = most_probable_classes(own(model), sentences);
@@ -218,8 +201,8 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
 
  private:
   bool has_test() const override { return texts_.test.has_value(); }
-  LabelledSentences encode(Split split) const override {
-    return encode_labelled(texts_.at(split), *vocabulary_, *labels_);
+  LabelledSentences encode(const std::string& split) const override {
+    return encode_labelled(text(split), vocabulary(), *labels_);
   }
 
   std::optional<Labels> labels_;

@@ -89,8 +89,8 @@ inline std::int64_t set_word_vectors(const Tensor& table, const Vocabulary& voca
   return found;
 }
 
-class LanguageModellingTask
-    : public TaskWith<LanguageModellingTask, LanguageModellingSettings, LanguageModel> {
+class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageModellingSettings, LanguageModel,
+                                              CorpusText, EncodedText> {
  public:
   Sections sections() override {
     return {
@@ -173,7 +173,6 @@ class LanguageModellingTask
   void open(const DataSource& source) override {
     texts_ = open_text(settings.data, source.path, source.pipes, source.progress);
   }
-  std::vector<FileDigest> files() const override { return texts_.files; }
   std::vector<NamedFile> named_files() override {
     return {{"embedding_file", &settings.embedding_file, true},
             {"", &settings.data.vocabulary_file}};  // its symbols are recorded: they are the vocabulary
@@ -186,38 +185,31 @@ class LanguageModellingTask
   }
   void make_vocabularies() override {
     const bool by_frequency = settings.model.output == OutputKind::adaptive;
-    vocabulary_ = vocabulary_of(settings.data, texts_,
-                                by_frequency ? SymbolOrder::frequency : SymbolOrder::first_occurrence);
-  }
-  std::vector<std::string> vocabulary_names() const override {
-    return names_of_files("vocab.txt", tokenization());
-  }
-  VocabularyFiles vocabularies() const override { return files_of(*vocabulary_, "vocab.txt"); }
-  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
-    vocabulary_ = vocabulary_among(files, "vocab.txt", folder, tokenization());
+    vocabularies_ = {vocabulary_of(settings.data, texts_,
+                                   by_frequency ? SymbolOrder::frequency : SymbolOrder::first_occurrence)};
   }
   void prepare() override {
-    check_input(vocabulary_->types() >= 2, "{}: one symbol only, nothing to predict", texts_.train.name);
-    encoded(Split::train);
-    check_streams(validation_reading(), std::ssize(encoded(Split::valid).ids));
-    check_streams(final_reading(), std::ssize(encoded(Split::valid).ids));
-    if (texts_.test) check_streams(final_reading(), std::ssize(encoded(Split::test).ids));
+    check_input(vocabulary().types() >= 2, "{}: one symbol only, nothing to predict", texts_.train.name);
+    encoded("train");
+    check_streams(validation_reading(), std::ssize(encoded("valid").ids));
+    for (const std::string& split : measured_splits())
+      check_streams(final_reading(), std::ssize(encoded(split).ids));
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = texts_.notes;
     for (const auto& [split, it] : encoded_)
-      if (const Text& text = texts_.at(split); text.source)
-        notes.push_back(fmt::format("{}: not held in memory (data.memory); its ids are in {}", text.name,
-                                    ids_path(text, *vocabulary_, ids_folder()).string()));
+      if (const Text& of = text(split); of.source)
+        notes.push_back(fmt::format("{}: not held in memory (data.memory); its ids are in {}", of.name,
+                                    ids_path(of, vocabulary(), ids_folder()).string()));
     return notes;
   }
   std::vector<UnknownShare> unknown_shares() const override {
     std::vector<UnknownShare> shares;
     for (const auto& [split, it] : encoded_)
-      shares.push_back({texts_.at(split).name, it.counts.unknowns, std::ssize(it.ids)});
+      shares.push_back({text(split).name, it.counts.unknowns, std::ssize(it.ids)});
     return shares;
   }
-  void assume(const std::vector<std::int64_t>& sizes) override {
+  void assume(const Sizes& sizes) override {
     // Lines of train.length symbols, or a text for streams or crops: enough for a batch, and for an
     // evaluation.
     const LanguageModellingOptions& train = settings.train;
@@ -229,41 +221,36 @@ class LanguageModellingTask
     if (train.batches.batching == Batching::lines)
       for (std::size_t i = 0; i < ids.size(); ++i)
         ids[i] = (static_cast<std::int64_t>(i) + 1) % length == 0 ? end : std::max(ids[i], end + 1);
-    vocabulary_ = some_vocabulary();
-    for (const Split split : {Split::train, Split::valid}) encoded_[split].ids = TextIds(ids);
+    vocabularies_ = {some_vocabulary()};
+    set_encoded({TextIds(ids), {}});
   }
   std::string size_text() const override {
-    return fmt::format("{}, {}", counted_text(std::ssize(encoded_.at(Split::train).ids), "symbols"),
-                       vocabulary_text(vocabulary_->size()));
+    return fmt::format("{}, {}", counted_text(std::ssize(encoded("train").ids), "symbols"),
+                       vocabulary_text(vocabulary().size()));
   }
-  std::int64_t validation_size() const override { return std::ssize(encoded_.at(Split::valid).ids); }
-  std::vector<std::string> measured_splits() const override {
-    return valid_and_test(texts_.test.has_value());
-  }
+  std::int64_t validation_size() const override { return std::ssize(encoded("valid").ids); }
 
-  std::vector<std::int64_t> sizes() const override { return {vocabulary_->size()}; }
-  std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
-                                     Device device) const override {
+  std::unique_ptr<Module> make_model(const Sizes& sizes, std::uint64_t seed, Device device) const override {
     return std::make_unique<LanguageModel>(model_options(settings), sizes.at(0), seed, device);
   }
   std::vector<std::string> set_initial_values(Module& model) override {
     if (settings.embedding_file.empty()) return {};
     const Tensor table = parameter_named(model, "embedding.weight").value();
-    const std::int64_t found = set_word_vectors(table, *vocabulary_, settings.embedding_file);
+    const std::int64_t found = set_word_vectors(table, vocabulary(), settings.embedding_file);
     return {fmt::format("{}: vectors of {} of {} words; the others begin with random ones",
-                        printable(settings.embedding_file), found, vocabulary_->size())};
+                        printable(settings.embedding_file), found, vocabulary().size())};
   }
   std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
-    return std::make_unique<LanguageModelling>(own(model), settings.train, encoded(Split::train).ids,
-                                               encoded(Split::valid).ids, vocabulary_->line_end_id(), seed,
-                                               vocabulary_->unknown_id());
+    return std::make_unique<LanguageModelling>(own(model), settings.train, encoded("train").ids,
+                                               encoded("valid").ids, vocabulary().line_end_id(), seed,
+                                               vocabulary().unknown_id());
   }
   /// Re-estimates the statistics of batch normalisation over the whole training text, because the moving
   /// averages are of the last batches only. Repeating it gives the same model.
   std::string complete(Objective& objective, const ProgressOf& progress_of) override {
     if (objective.model().buffers().empty()) return "";
     const std::int64_t symbols = dynamic_cast<LanguageModelling&>(objective).estimate_statistics(
-        progress_of("estimating statistics", std::ssize(encoded(Split::train).ids)));
+        progress_of("estimating statistics", std::ssize(encoded("train").ids)));
     return fmt::format("statistics re-estimated over {} training symbols", symbols);
   }
   Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
@@ -280,9 +267,9 @@ class LanguageModellingTask
   /// Measures with another way to read the text, or a model that adapts to it.
   Scores measure(LanguageModel& model, const std::string& split, const Reading& reading,
                  const Adaptation& how, const ProgressOf& progress_of) {
-    const EncodedText& text = encoded(split_from_string(split));
+    const EncodedText& text = encoded(split);
     const auto show = progress_of("evaluating " + split, std::ssize(text.ids) - 1);
-    const std::optional<std::int32_t> unknown = vocabulary_->unknown_id();
+    const std::optional<std::int32_t> unknown = vocabulary().unknown_id();
     Evaluation evaluation = how.dynamic || how.cache
                                 ? evaluate_adaptively(model, text.ids, how, unknown, show)
                                 : evaluate_ids(model, text.ids, reading, unknown, show);
@@ -304,41 +291,34 @@ class LanguageModellingTask
   }
   ProbeOptions probe_options() const override { return {.steps = settings.train.batches.chunks.length}; }
   Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
-               const std::function<void(std::int64_t)>& progress) override {
-    const EncodedText& text = encoded(split_from_string(split));
+               const ReportDone& progress) override {
+    const EncodedText& text = encoded(split);
     check_input(std::ssize(text.ids) > options.steps,
                 "{}: {} symbols are too few for a sequence of {} and the symbol after it: use fewer --steps",
-                texts_.at(split_from_string(split)).name, text.ids.size(), options.steps);
+                this->text(split).name, text.ids.size(), options.steps);
     return rondo::probe(own(model), text.ids, options, progress);
   }
 
-  const Vocabulary& vocabulary() const override { return *vocabulary_; }
   const CorpusText& texts() const { return texts_; }
-  /// The ids of a split, which are read once.
-  const EncodedText& encoded(Split split) {
-    if (!encoded_.contains(split)) {
-      const Text& text = texts_.at(split);
-      EncodedText encoded = encode_text(text, *vocabulary_, ids_folder());
-      check_input(encoded.ids.size() >= 2, "{}: only {}; 2 or more are needed, the first being context",
-                  text.name, counted_text(std::ssize(encoded.ids), "symbols"));
-      encoded_.emplace(split, std::move(encoded));
-    }
-    return encoded_.at(split);
-  }
   /// How a text is read for evaluations during training, and for final figures.
   Reading validation_reading() const {
-    return rondo::validation_reading(settings.train, vocabulary_->line_end_id(),
+    return rondo::validation_reading(settings.train, vocabulary().line_end_id(),
                                      settings.model.trained_initial_states);
   }
   Reading final_reading() const {
-    return rondo::final_reading(settings.train, vocabulary_->line_end_id(),
+    return rondo::final_reading(settings.train, vocabulary().line_end_id(),
                                 settings.model.trained_initial_states);
   }
 
  private:
-  CorpusText texts_{};
-  std::optional<Vocabulary> vocabulary_;
-  std::map<Split, EncodedText> encoded_;
+  bool has_test() const override { return texts_.test.has_value(); }
+  EncodedText encode(const std::string& split) const override {
+    const Text& of = text(split);
+    EncodedText encoded = encode_text(of, vocabulary(), ids_folder());
+    check_input(encoded.ids.size() >= 2, "{}: only {}; 2 or more are needed, the first being context",
+                of.name, counted_text(std::ssize(encoded.ids), "symbols"));
+    return encoded;
+  }
 };
 
 }  // namespace rondo

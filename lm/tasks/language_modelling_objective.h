@@ -20,8 +20,8 @@
 #include "nn/models/language_model.h"
 #include "nn/regularization.h"
 #include "tensor/kernels/kernels.h"
-#include "tensor/tensor.h"
 #include "tensor/random.h"
+#include "tensor/tensor.h"
 
 namespace rondo {
 
@@ -237,7 +237,7 @@ class LanguageModelling : public Objective {
     return static_cast<double>(batches_.position()) / static_cast<double>(batches_.length());
   }
   /// Nats per symbol of the validation text.
-  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override {
+  Scores evaluate(const ReportDone& progress = {}) override {
     check(!valid_ids_.empty(), "[language modelling] no validation text was given");
     return scores_of(evaluate_ids(
                          model_, valid_ids_, validation_, unknown_id_, progress ? progress : [](int64_t) {}),
@@ -263,17 +263,17 @@ class LanguageModelling : public Objective {
       ranks.add_up_tensor(state);
     }
   }
-  void save(StateWriter& to) const override {
-    for (const auto& [name, tensor] : named_tensors(states_)) to.add(name, tensor);
-    to.add("state.steps", states_.front().steps);  // the same for all
-    to.add("position", batches_.position());
+  void save(StateWriter& to, const std::string& prefix = "") const override {
+    for (const auto& [name, tensor] : named_tensors(states_)) to.add(prefix + name, tensor);
+    to.add(prefix + "state.steps", states_.front().steps);  // the same for all
+    to.add(prefix + "position", batches_.position());
   }
-  void load(const StateReader& from) override {
-    for (const auto& [name, tensor] : named_tensors(states_)) from.read(name, tensor);
+  void load(const StateReader& from, const std::string& prefix = "") override {
+    for (const auto& [name, tensor] : named_tensors(states_)) from.read(prefix + name, tensor);
     int64_t steps = 0, position = 0;
-    from.read("state.steps", steps);
+    from.read(prefix + "state.steps", steps);
     for (State& state : states_) state.steps = steps;
-    from.read("position", position, 0, batches_.length());
+    from.read(prefix + "position", position, 0, batches_.length());
     batches_.seek(epoch_, position);
   }
 
@@ -284,7 +284,7 @@ class LanguageModelling : public Objective {
   /// Re-estimates the population statistics of batch normalisation for the current weights: the average over
   /// the rows of the first epoch, which is read once more (nn/layers/normalization.h). Returns its number of
   /// symbols; `progress` gets the number done. Leaves the model in evaluation mode.
-  int64_t estimate_statistics(const std::function<void(int64_t)>& progress) {
+  int64_t estimate_statistics(const ReportDone& progress) {
     const NoGradient guard;
     model_.set_training(false);
     model_.set_statistics_rate(0);

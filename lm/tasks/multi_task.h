@@ -84,8 +84,8 @@ inline void add_language(MultiTaskText& text, const std::string& language, const
   if (from.test) text.languages[language].emplace(Split::test, side(*from.test));
 }
 
-class MultiTaskLearning
-    : public TaskWith<MultiTaskLearning, MultiTaskSettings, SharedEncoderDecoders, TranslatingTask> {
+class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, SharedEncoderDecoders,
+                                          MultiTaskText, TranslationText, TranslatingTask> {
  public:
   Sections sections() override {
     Sections sections = sections_of(settings.translation);
@@ -157,6 +157,7 @@ class MultiTaskLearning
     check_input(found != names.end(), "{} {}: the tasks of this run are {}", where, name,
                 fmt::join(names, ", "));
     chosen_ = static_cast<std::size_t>(found - names.begin());
+    encoded_.clear();
   }
 
   void open(const DataSource& source) override {
@@ -167,32 +168,32 @@ class MultiTaskLearning
       return open_parallel_text(source.path, parallel(first.source, target), tokenization().unit);
     };
     const ParallelText pairs = open_pair(first.target);
-    text_ = {.languages = {}, .has_test = pairs.test.has_value(), .files = pairs.files, .notes = pairs.notes};
-    add_language(text_, first.source, pairs, true);
-    add_language(text_, first.target, pairs, false);
+    texts_ = {
+        .languages = {}, .has_test = pairs.test.has_value(), .files = pairs.files, .notes = pairs.notes};
+    add_language(texts_, first.source, pairs, true);
+    add_language(texts_, first.target, pairs, false);
     for (const std::string& language : languages()) {
-      if (text_.languages.contains(language)) continue;
+      if (texts_.languages.contains(language)) continue;
       const ParallelText further = open_pair(language);
-      add_language(text_, language, further, false);
+      add_language(texts_, language, further, false);
       for (const FileDigest& file : further.files)
-        if (std::none_of(text_.files.begin(), text_.files.end(),
+        if (std::none_of(texts_.files.begin(), texts_.files.end(),
                          [&](const FileDigest& it) { return it.path == file.path; }))
-          text_.files.push_back(file);
+          texts_.files.push_back(file);
       for (const std::string& note : further.notes)
-        if (std::find(text_.notes.begin(), text_.notes.end(), note) == text_.notes.end())
-          text_.notes.push_back(note);
+        if (std::find(texts_.notes.begin(), texts_.notes.end(), note) == texts_.notes.end())
+          texts_.notes.push_back(note);
     }
   }
-  std::vector<FileDigest> files() const override { return text_.files; }
   std::string other_text() const override { return "NAME"; }
   void open_other(const std::string& path, const DataSource& /*source*/) override {
-    text_ = {.languages = {}, .has_test = true, .files = {}, .notes = {}};
+    texts_ = {.languages = {}, .has_test = true, .files = {}, .notes = {}};
     for (const std::string& language : std::set<std::string>{chosen().source, chosen().target}) {
       if (language.empty()) continue;  // the source of a language model
       const Text side = open_side(path, language, tokenization().unit);
-      text_.notes.insert(text_.notes.end(), side.notes.begin(), side.notes.end());
-      text_.files.push_back({side.name, side.sha256});
-      text_.languages[language].emplace(Split::test, side);
+      texts_.notes.insert(texts_.notes.end(), side.notes.begin(), side.notes.end());
+      texts_.files.push_back({side.name, side.sha256});
+      texts_.languages[language].emplace(Split::test, side);
     }
   }
   void make_vocabularies() override {
@@ -210,65 +211,50 @@ class MultiTaskLearning
       if (!task.source.empty()) reads(task.source, train.source);
       reads(task.target, train.target);
     }
+    std::optional<Vocabulary> shared;
     if (data.pairs.shared_vocabulary) {
       Text all{.name = "the training text", .content = {}, .sha256 = {}, .notes = {}};
       for (const auto& [language, it] : read) all.content += it.content;
-      const Vocabulary shared(all, data.tokenization, data.limits);
-      for (const auto& [language, it] : read) vocabularies_.emplace(language, shared);
-      return;
+      shared.emplace(all, data.tokenization, data.limits);
     }
-    for (const auto& [language, it] : read)
-      vocabularies_.emplace(language, Vocabulary(it, data.tokenization, data.limits));
-  }
-  std::vector<std::string> vocabulary_names() const override {
-    std::vector<std::string> names;
-    for (const std::string& file : files_of_languages())
-      for (const std::string& name : names_of_files(file, tokenization())) names.push_back(name);
-    return names;
-  }
-  VocabularyFiles vocabularies() const override {
-    VocabularyFiles all;
-    const std::vector<std::string> files = files_of_languages(), of = languages();
-    for (std::size_t i = 0; i < of.size(); ++i)
-      for (auto& file : files_of(vocabularies_.at(of[i]), files[i])) all.push_back(std::move(file));
-    return all;
-  }
-  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
-    const std::vector<std::string> names = files_of_languages(), of = languages();
-    for (std::size_t i = 0; i < of.size(); ++i)
-      vocabularies_.insert_or_assign(of[i], vocabulary_among(files, names[i], folder, tokenization()));
+    vocabularies_.clear();
+    for (const std::string& language : languages())
+      vocabularies_.push_back(shared ? *shared
+                                     : Vocabulary(read.at(language), data.tokenization, data.limits));
   }
   void prepare() override {
     const std::int64_t max_length = settings.translation.data.pairs.max_length;
     for (const MixedTaskOptions& task : settings.tasks) {
-      Part& part = parts_.emplace_back(Part{vocabularies_of_task(task), {}, {}});
+      const PairVocabularies vocabularies{source_of(task), of_language(task.target)};
       const TextPair text = text_of(task, Split::train);
-      part.train = task.source.empty() ? encode_pairs(text, part.vocabularies, max_length)
-                                       : training_pairs(text, part.vocabularies, max_length);
-      part.valid = evaluated(task, Split::valid, part.vocabularies);
+      Part& part = parts_.emplace_back();
+      part.train = task.source.empty() ? encode_pairs(text, vocabularies, max_length)
+                                       : training_pairs(text, vocabularies, max_length);
+      part.valid = evaluated(task, Split::valid);
       // Only the first task, which decides, has references to translate.
       if (parts_.size() > 1) part.valid.references.clear();
     }
-    if (text_.has_test) evaluated(settings.tasks.front(), Split::test, parts_.front().vocabularies);
+    if (has_test()) evaluated(settings.tasks.front(), Split::test);
   }
   std::vector<std::string> notes() const override {
-    std::vector<std::string> notes = text_.notes;
+    std::vector<std::string> notes = TextTask::notes();
     for (std::size_t i = 0; i < parts_.size(); ++i)
       for (const std::string& it : notes_of(parts_[i].train, settings.translation.data.pairs.max_length))
         notes.push_back(fmt::format("{}: {}", settings.tasks[i].name, it));
     return notes;
   }
-  void assume(const std::vector<std::int64_t>& sizes) override {
+  void assume(const Sizes& sizes) override {
     const std::vector<std::string> of = languages();
     const auto size_of = [&](const std::string& language) {
       const auto place = std::find(of.begin(), of.end(), language);
       return place == of.end() ? 0 : sizes.at(static_cast<std::size_t>(place - of.begin()));
     };
+    vocabularies_.assign(of.size(), some_vocabulary());
     for (const MixedTaskOptions& it : settings.tasks) {
-      Part& part = parts_.emplace_back(Part{{some_vocabulary(), some_vocabulary()}, {}, {}});
+      Part& part = parts_.emplace_back();
       part.train = some_pairs(settings.translation, size_of(it.source), size_of(it.target));
       part.valid = {.pairs = part.train,
-                    .target = &part.vocabularies.target,
+                    .target = &vocabularies_.front(),
                     .reverse_source = settings.translation.train.batches.reverse_source};
     }
   }
@@ -277,23 +263,15 @@ class MultiTaskLearning
     for (std::size_t i = 0; i < parts_.size(); ++i)
       texts.push_back(fmt::format("{} {} sentences", settings.tasks[i].name, parts_[i].train.size()));
     for (const std::string& language : languages())
-      texts.push_back(fmt::format("{} {}", language, vocabulary_text(vocabularies_.at(language).size())));
+      texts.push_back(fmt::format("{} {}", language, vocabulary_text(of_language(language).size())));
     return fmt::format("{}", fmt::join(texts, ", "));
   }
   std::int64_t validation_size() const override { return parts_.front().valid.pairs.size(); }
-  std::vector<std::string> measured_splits() const override { return valid_and_test(text_.has_test); }
-
-  std::vector<std::int64_t> sizes() const override {
-    std::vector<std::int64_t> sizes;
-    for (const std::string& language : languages()) sizes.push_back(vocabularies_.at(language).size());
-    return sizes;
-  }
-  std::vector<std::int64_t> assumed_sizes(std::int64_t vocabulary) const override {
+  Sizes assumed_sizes(std::int64_t vocabulary) const override {
     return std::vector<std::int64_t>(languages().size(), vocabulary);
   }
-  const Vocabulary& vocabulary() const override { return vocabularies_.at(chosen().target); }
-  std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
-                                     Device device) const override {
+  const Vocabulary& vocabulary() const override { return of_language(chosen().target); }
+  std::unique_ptr<Module> make_model(const Sizes& sizes, std::uint64_t seed, Device device) const override {
     std::map<std::string, std::int64_t> of_languages;
     const std::vector<std::string> names = languages();
     for (std::size_t i = 0; i < names.size(); ++i) of_languages.emplace(names[i], sizes.at(i));
@@ -323,38 +301,26 @@ class MultiTaskLearning
                              parameter.starts_with(it.target + ".attention."));
     });
   }
-  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
-    const Translator it = translator(model);
-    const TranslationText text = evaluated(chosen(), split_from_string(split), it.vocabularies);
-    return measure_translation(it.model, text, settings.translation, !chosen().source.empty(),
-                               progress_of("translating " + split, text.pairs.size()));
-  }
-  Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
-               const std::function<void(std::int64_t)>& progress) override {
-    const Translator it = translator(model);
-    const bool is_trained_on = split == "train" && !parts_.empty();
-    const TranslationText text =
-        is_trained_on ? TranslationText() : evaluated(chosen(), split_from_string(split), it.vocabularies);
-    return rondo::probe(it.model, is_trained_on ? parts_.at(chosen_).train : text.pairs,
-                        settings.translation.train.batches.reverse_source, options, progress);
-  }
 
   TranslationSettings& translation() override { return settings.translation; }
   const TranslationSettings& translation() const override { return settings.translation; }
   Translator translator(Module& model) override {
-    of_chosen_ = vocabularies_of_task(chosen());
-    return {own(model).at(chosen_), *of_chosen_, !chosen().source.empty()};
+    return {own(model).at(chosen_), {source_of(chosen()), vocabulary()}, !chosen().source.empty()};
   }
+  const Pairs& pairs_of_training() const override {
+    return parts_.empty() ? encoded("train").pairs : parts_.at(chosen_).train;
+  }
+  const TranslationText& measured_text(const std::string& split) const override { return encoded(split); }
 
   /// What a task reads and writes: translations a share of the training text, all others the whole one. The
   /// source of a language model is empty lines. InputError if there is no test text.
   TextPair text_of(const MixedTaskOptions& task, Split split) const {
-    check_input(split != Split::test || text_.has_test,
+    check_input(split != Split::test || has_test(),
                 "there is no test text (data.test_files): choose train or valid");
-    const Text& target = text_.languages.at(task.target).at(split);
+    const Text& target = texts_.languages.at(task.target).at(split);
     if (task.source.empty()) return {empty_lines(target), target};
     if (task.source == task.target) return pairs_of_text(target, task.pairs);
-    const TextPair all{text_.languages.at(task.source).at(split), target};
+    const TextPair all{texts_.languages.at(task.source).at(split), target};
     const double share = settings.translation.data.pairs_share;
     return split == Split::train && share < 1 ? first_lines(all, share) : all;
   }
@@ -362,9 +328,8 @@ class MultiTaskLearning
  private:
   /// The data of a task.
   struct Part {
-    PairVocabularies vocabularies;
-    Pairs train;
-    TranslationText valid;
+    Pairs train{};
+    TranslationText valid{};
   };
   /// The languages of all tasks, in the order of their first mention: first the two of the first task.
   std::vector<std::string> languages() const {
@@ -378,7 +343,7 @@ class MultiTaskLearning
   }
   /// The files of the vocabularies, in the order of languages(): of the first task those of translation, of
   /// further languages vocab.LANGUAGE.txt.
-  std::vector<std::string> files_of_languages() const {
+  std::vector<std::string> vocabulary_files() const override {
     std::vector<std::string> files;
     for (const std::string& language : languages())
       files.push_back(files.empty()       ? "vocab.source.txt"
@@ -393,21 +358,27 @@ class MultiTaskLearning
     files.target_language = target;
     return files;
   }
-  PairVocabularies vocabularies_of_task(const MixedTaskOptions& task) const {
-    const Vocabulary& target = vocabularies_.at(task.target);
-    return {task.source.empty() ? target : vocabularies_.at(task.source), target};
+  bool has_test() const override { return texts_.has_test; }
+  const Vocabulary& of_language(const std::string& language) const {
+    const std::vector<std::string> all = languages();
+    return vocabularies_.at(
+        static_cast<std::size_t>(std::find(all.begin(), all.end(), language) - all.begin()));
   }
-  TranslationText evaluated(const MixedTaskOptions& task, Split split,
-                            const PairVocabularies& vocabularies) const {
-    return translation_text(text_of(task, split), vocabularies,
+  /// The source's vocabulary, of a language model the target's.
+  const Vocabulary& source_of(const MixedTaskOptions& task) const {
+    return of_language(task.source.empty() ? task.target : task.source);
+  }
+  TranslationText evaluated(const MixedTaskOptions& task, Split split) const {
+    return translation_text(text_of(task, split), source_of(task), of_language(task.target),
                             settings.translation.train.batches.reverse_source);
+  }
+  /// Of the chosen task.
+  TranslationText encode(const std::string& split) const override {
+    return evaluated(chosen(), split_from_string(split));
   }
 
   std::size_t chosen_ = 0;
-  MultiTaskText text_{};
-  std::map<std::string, Vocabulary> vocabularies_;  // of each language
-  std::deque<Part> parts_;                          // of each task; in a training
-  std::optional<PairVocabularies> of_chosen_;
+  std::deque<Part> parts_;  // of each task; in a training
 };
 
 }  // namespace rondo

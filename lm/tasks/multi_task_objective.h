@@ -27,45 +27,13 @@ struct MixedTask {
   Objective* objective = nullptr;
 };
 
-/// The state of a task, as NAME.*.
-class NamedWriter : public StateWriter {
- public:
-  NamedWriter(StateWriter& to, const std::string& name) : to_(to), prefix_(name + ".") {}
-  void add(const std::string& name, const Tensor& tensor) override { to_.add(prefix_ + name, tensor); }
-  void add(const std::string& name, double number) override { to_.add(prefix_ + name, number); }
-  void add(const std::string& name, int64_t number) override { to_.add(prefix_ + name, number); }
-
- private:
-  StateWriter& to_;
-  std::string prefix_;
-};
-
-class NamedReader : public StateReader {
- public:
-  NamedReader(const StateReader& from, const std::string& name) : from_(from), prefix_(name + ".") {}
-  void read(const std::string& name, const Tensor& to, real least) const override {
-    from_.read(prefix_ + name, to, least);
-  }
-  void read(const std::string& name, double& number, double least) const override {
-    from_.read(prefix_ + name, number, least);
-  }
-  void read(const std::string& name, int64_t& number, int64_t least, int64_t most) const override {
-    from_.read(prefix_ + name, number, least, most);
-  }
-
- private:
-  const StateReader& from_;
-  std::string prefix_;
-};
-
-/// In the file of a training's state, tasks.NAME.
-inline std::string state_name(const MixedTask& it) { return "tasks." + it.name; }
+/// Begins the names of a task's state in the file of a training's.
+inline std::string state_prefix(const MixedTask& it) { return "tasks." + it.name + "."; }
 
 class MultiTaskObjective : public Objective {
  public:
   /// `model` is the root of what all tasks train; it and the tasks must outlive this one, but for those that
-  /// are `owned`. The seed determines the choice of tasks. InputErrors: no task, a ratio that is not above 0,
-  /// a first one other than 1.
+  /// are `owned`. The seed determines the choice of tasks. Error unless the first ratio is 1.
   MultiTaskObjective(Module& model, std::vector<MixedTask> tasks, uint64_t seed = 1,
                      std::vector<std::unique_ptr<Objective>> owned = {})
       : model_(model),
@@ -73,16 +41,12 @@ class MultiTaskObjective : public Objective {
         tasks_(std::move(tasks)),
         seed_(seed),
         epochs_(tasks_.size(), 1) {
-    check_input(!tasks_.empty(), "there are no tasks");
+    check(!tasks_.empty() && tasks_.front().ratio == 1,
+          "[multi-task] the first task is the reference, whose ratio is 1");
     for (const MixedTask& it : tasks_) {
-      check_input(it.ratio > 0 && std::isfinite(it.ratio), "{}: ratio = {}: expected a number above 0",
-                  it.name, it.ratio);
       sum_ += it.ratio;
       it.objective->begin_epoch(1);
     }
-    check_input(tasks_.front().ratio == 1,
-                "{}: ratio = {}: the first task is the reference, whose ratio is 1", tasks_.front().name,
-                tasks_.front().ratio);
   }
 
   /// The index of the task whose data make update `step`, counted from 0: a function of the seed, the ratios
@@ -139,7 +103,7 @@ class MultiTaskObjective : public Objective {
   }
   std::string scored_items() const override { return tasks_.front().objective->scored_items(); }
   /// The reference's metrics; then, as "NAME.METRIC", the first one of each of the others.
-  Scores evaluate(const std::function<void(int64_t)>& progress) override {
+  Scores evaluate(const ReportDone& progress) override {
     Scores scores = tasks_.front().objective->evaluate(progress);
     for (size_t i = 1; i < tasks_.size(); ++i) {
       const Scores other = tasks_[i].objective->evaluate({});
@@ -155,23 +119,21 @@ class MultiTaskObjective : public Objective {
   void collect_state(Ranks& ranks) override {
     for (const MixedTask& it : tasks_) it.objective->collect_state(ranks);
   }
-  void save(StateWriter& to) const override {
-    to.add("multi_task.step", step_);
+  void save(StateWriter& to, const std::string& prefix = "") const override {
+    to.add(prefix + "multi_task.step", step_);
     for (size_t i = 0; i < tasks_.size(); ++i) {
-      NamedWriter named(to, state_name(tasks_[i]));
-      StateWriter& writer = named;
-      writer.add("epoch", epochs_[i]);
-      tasks_[i].objective->save(writer);
+      const std::string of_task = prefix + state_prefix(tasks_[i]);
+      to.add(of_task + "epoch", epochs_[i]);
+      tasks_[i].objective->save(to, of_task);
     }
   }
-  void load(const StateReader& from) override {
-    from.read("multi_task.step", step_, 0);
+  void load(const StateReader& from, const std::string& prefix = "") override {
+    from.read(prefix + "multi_task.step", step_, 0);
     for (size_t i = 0; i < tasks_.size(); ++i) {
-      const NamedReader named(from, state_name(tasks_[i]));
-      const StateReader& reader = named;
-      reader.read("epoch", epochs_[i], 1);
+      const std::string of_task = prefix + state_prefix(tasks_[i]);
+      from.read(of_task + "epoch", epochs_[i], 1);
       tasks_[i].objective->begin_epoch(epochs_[i]);
-      tasks_[i].objective->load(reader);
+      tasks_[i].objective->load(from, of_task);
     }
   }
 

@@ -18,15 +18,20 @@
 
 namespace rondo {
 
+inline std::vector<std::vector<int32_t>> indices_of(const QuestionBatch& batch) {
+  return {batch.documents.ids, batch.questions.ids, batch.answers};
+}
 /// What the model computes of a batch. The ids lie on its device.
 inline AttentiveReader::Output read_questions(AttentiveReader& model, const QuestionBatch& batch,
-                                              const Tokens& documents, const Tokens& questions) {
+                                              const std::vector<Tokens>& indices) {
   const std::int64_t B = batch.documents.sentences;
-  return model({documents, batch.documents.steps, B, batch.documents.lengths},
-               {questions, batch.questions.steps, B, batch.questions.lengths});
+  return model({indices[0], batch.documents.steps, B, batch.documents.lengths},
+               {indices[1], batch.questions.steps, B, batch.questions.lengths});
 }
-inline AttentiveReader::Output read_questions(AttentiveReader& model, const QuestionBatch& batch) {
-  return read_questions(model, batch, tokens(batch.documents.ids), tokens(batch.questions.ids));
+/// -log p of each answer.
+inline CrossEntropy nats_of(AttentiveReader& model, const QuestionBatch& batch,
+                            const std::vector<Tokens>& indices) {
+  return model.cross_entropy(read_questions(model, batch, indices).joint, indices[2]);
 }
 
 /// All questions in batches of about rows_at_once words of documents.
@@ -86,13 +91,14 @@ inline FrequencyBaselines frequency_baselines(const Questions& questions) {
 /// has a row in the vocabulary; the others are not found. An answer is correct if it is the most probable of
 /// all the entities that the model knows, whether its document names them or not. The two baselines stand
 /// beside. `progress` gets the number of questions done. Dropout is off, and entities keep their numbers.
-inline Scores evaluate(AttentiveReader& model, const Questions& questions,
-                       const std::function<void(std::int64_t)>& progress = {}) {
+inline Scores evaluate_on(AttentiveReader& model, const Questions& questions,
+                          const ReportDone& progress = {}) {
   Choices choices;
   const double seconds = read_batches<QuestionBatch>(
       model, evaluation_batches(questions), progress, [&](const QuestionBatch& it) {
-        const Variable joint = read_questions(model, it).joint;
-        choices.add(model.logits(joint), model.cross_entropy(joint, tokens(it.answers)), it.answers);
+        const std::vector<Tokens> indices = tokens_of(indices_of(it));
+        const Variable joint = read_questions(model, it, indices).joint;
+        choices.add(model.logits(joint), model.cross_entropy(joint, indices[2]), it.answers);
       });
   Scores scores = choices.scores("questions", seconds);
   const FrequencyBaselines baselines = frequency_baselines(questions);
@@ -129,7 +135,7 @@ inline std::vector<Answer> most_probable_answers(AttentiveReader& model, const Q
   std::vector<Answer> answers(static_cast<std::size_t>(questions.size()));
   const auto K = static_cast<std::size_t>(model.entities());
   read_batches<QuestionBatch>(model, evaluation_batches(questions), {}, [&](const QuestionBatch& batch) {
-    const AttentiveReader::Output output = read_questions(model, batch);
+    const AttentiveReader::Output output = read_questions(model, batch, tokens_of(indices_of(batch)));
     const std::vector<real> log_p = log_softmax(model.logits(output.joint)).value().to_vector();
     const std::vector<real> weights = output.attention.value().to_vector();
     for (std::size_t b = 0; b < batch.indices.size(); ++b) {
@@ -147,7 +153,7 @@ inline std::vector<Answer> most_probable_answers(AttentiveReader& model, const Q
 
 /// Probes with the loss of the answer. InputError if the model knows the answer of no question.
 inline Probed probe(AttentiveReader& model, const Questions& questions, const ProbeOptions& options,
-                    const std::function<void(std::int64_t)>& progress = {}) {
+                    const ReportDone& progress = {}) {
   std::vector<std::int64_t> known;
   for (std::int64_t i = 0; i < questions.size(); ++i)
     if (questions.answers[static_cast<std::size_t>(i)] >= 0) known.push_back(i);
@@ -161,9 +167,7 @@ inline Probed probe(AttentiveReader& model, const Questions& questions, const Pr
   }
   return probe_batches<QuestionBatch>(
       model, "the loss of the answer", QuestionBatches({.batch = probed_at_once}, some, 1), progress,
-      [&](const QuestionBatch& it) {
-        return model.cross_entropy(read_questions(model, it).joint, tokens(it.answers)).total;
-      });
+      [&](const QuestionBatch& it) { return nats_of(model, it, tokens_of(indices_of(it))).total; });
 }
 
 class QuestionAnswering
@@ -174,26 +178,12 @@ class QuestionAnswering
                     const Questions& valid, uint64_t seed = 1)
       : SentenceObjective(model, QuestionBatches(options, train, seed), valid) {}
 
-  /// The mean over the batch's questions is minimised.
-  Loss loss(int64_t /*part*/, const std::vector<Tokens>& indices, RandomContext random) override {
-    begin_update(random);
-    const CrossEntropy nats =
-        model_.cross_entropy(read_questions(model_, staged_, indices[0], indices[1]).joint, indices[2]);
-    return {nats.total / static_cast<real>(staged_.share.whole), {nats.each}};
-  }
   int64_t scored_per_epoch() const override { return batches_.questions(); }
   std::string scored_items() const override { return "questions"; }
-  /// The accuracy on the validation questions, and nats. `progress` gets the number of questions done.
-  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override {
-    return rondo::evaluate(model_, valid_, progress);
-  }
+  Scores evaluate(const ReportDone& progress = {}) override { return evaluate_on(model_, valid_, progress); }
 
  private:
   std::string limit_of_lengths() const override { return "data.document_words"; }
-  void stage(Batch& batch) const override {
-    batch.indices = {staged_.documents.ids, staged_.questions.ids, staged_.answers};
-    batch.scored = staged_.share.whole;
-  }
 };
 
 // --- Questions of a user ---
@@ -257,8 +247,9 @@ struct QuestionAnsweringSettings {
   QuestionBatchOptions train{};
 };
 
-class QuestionAnsweringTask : public SentenceTask<QuestionAnsweringTask, QuestionAnsweringSettings,
-                                                  AttentiveReader, QuestionTexts, Questions> {
+class QuestionAnsweringTask
+    : public SentenceTask<QuestionAnsweringTask, QuestionAnsweringSettings, AttentiveReader, QuestionTexts,
+                          Questions, QuestionAnswering> {
  public:
   Sections sections() override {
     return {.data = joined({keys_of(settings.questions), keys_of(settings.limits)}),
@@ -278,7 +269,7 @@ class QuestionAnsweringTask : public SentenceTask<QuestionAnsweringTask, Questio
     return fmt::format("attentive reader, {}{} x {} {} for each text",
                        it.bidirectional ? "bidirectional " : "", it.layers, it.hidden, it.cell);
   }
-  std::string sizes_text(const std::vector<std::int64_t>& sizes) const override {
+  std::string sizes_text(const Sizes& sizes) const override {
     return fmt::format("{} words, {} of them entities", sizes.at(0), sizes.at(1));
   }
   Usage usage() const override {
@@ -293,11 +284,11 @@ class QuestionAnsweringTask : public SentenceTask<QuestionAnsweringTask, Questio
     texts_ = open_questions(source.path, settings.questions, source.pipes);
   }
   void make_vocabularies() override {
-    vocabulary_.emplace(text_for_vocabulary(texts_.train, settings.limits.min_count), settings.tokenization,
-                        settings.limits);
-    check_has_all_markers(*vocabulary_, texts_.train);
+    vocabularies_ = {Vocabulary(text_for_vocabulary(texts_.train, settings.limits.min_count),
+                                settings.tokenization, settings.limits)};
+    check_has_all_markers(vocabulary(), texts_.train);
   }
-  void assume(const std::vector<std::int64_t>& sizes) override {
+  void assume(const Sizes& sizes) override {
     const std::int64_t count = settings.train.batch, entities = std::min(sizes.at(0), sizes.at(1)),
                        words = settings.questions.document_words;
     Questions made{some_sentences(count, words > 0 ? words : 200, entities),
@@ -306,12 +297,12 @@ class QuestionAnsweringTask : public SentenceTask<QuestionAnsweringTask, Questio
                    {},
                    {}};
     for (std::int32_t i = 0; i < entities; ++i) made.markers.push_back(i), made.entity_of.push_back(i);
-    for (const Split split : {Split::train, Split::valid}) encoded_[split] = made;
+    set_encoded(made);
   }
   /// With what two baselines that read nothing answer.
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = SentenceTask::notes();
-    const FrequencyBaselines it = frequency_baselines(encoded_.at(Split::valid));
+    const FrequencyBaselines it = frequency_baselines(encoded("valid"));
     notes.push_back(
         fmt::format("without reading, on valid: most frequent entity {:.2f} %, most frequent one that is not "
                     "in the question {:.2f} %",
@@ -319,25 +310,18 @@ class QuestionAnsweringTask : public SentenceTask<QuestionAnsweringTask, Questio
     return notes;
   }
   std::string size_text() const override {
-    const Questions& train = encoded_.at(Split::train);
+    const Questions& train = encoded("train");
     return fmt::format("{} questions about {} entities, documents of {} words on average, {}", train.size(),
                        train.markers.size(), train.documents.symbols() / train.size(),
-                       vocabulary_text(vocabulary_->size()));
+                       vocabulary_text(vocabulary().size()));
   }
 
-  std::vector<std::int64_t> sizes() const override {
-    return {vocabulary_->size(), std::ssize(markers_of(*vocabulary_))};
-  }
-  std::vector<std::int64_t> assumed_sizes(std::int64_t vocabulary) const override {
+  Sizes sizes() const override { return {vocabulary().size(), std::ssize(markers_of(vocabulary()))}; }
+  Sizes assumed_sizes(std::int64_t vocabulary) const override {
     return {vocabulary, settings.questions.entities};
   }
-  std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
-                                     Device device) const override {
+  std::unique_ptr<Module> make_model(const Sizes& sizes, std::uint64_t seed, Device device) const override {
     return std::make_unique<AttentiveReader>(settings.model, sizes.at(0), sizes.at(1), seed, device);
-  }
-  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
-    return std::make_unique<QuestionAnswering>(own(model), settings.train, encoded(Split::train),
-                                               encoded(Split::valid), seed);
   }
   Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
     Scores scores = SentenceTask::measure(model, split, progress_of);
@@ -349,16 +333,16 @@ class QuestionAnsweringTask : public SentenceTask<QuestionAnsweringTask, Questio
   std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
     const QuestionOptions& reading = settings.questions;
     std::vector<AnonymousQuestion> questions;
-    QuestionText text;
+    QuestionText all;
     for (const InputLine& line : lines) {
       questions.push_back(read_question(line, reading, own(model).entities()));
       const AnonymousQuestion& it = questions.back();
-      if (!it.document.empty()) text.add(it.document, it.question, entity_marker(0), "");
+      if (!it.document.empty()) all.add(it.document, it.question, entity_marker(0), "");
     }
     std::vector<LineAnswer> answers(lines.size());
-    if (text.size() == 0) return answers;
+    if (all.size() == 0) return answers;
     const auto found =
-        most_probable_answers(own(model), encode_questions(text, *vocabulary_, reading.document_words));
+        most_probable_answers(own(model), encode_questions(all, vocabulary(), reading.document_words));
     auto next = found.begin();
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (questions[i].document.empty()) continue;
@@ -373,8 +357,8 @@ class QuestionAnsweringTask : public SentenceTask<QuestionAnsweringTask, Questio
 
  private:
   bool has_test() const override { return texts_.test.size() > 0; }
-  Questions encode(Split split) const override {
-    return encode_questions(texts_.at(split), *vocabulary_, settings.questions.document_words);
+  Questions encode(const std::string& split) const override {
+    return encode_questions(text(split), vocabulary(), settings.questions.document_words);
   }
 };
 

@@ -1,11 +1,10 @@
-// What tasks on whole sentences share: the objective, which reads them in batches; and, of one vocabulary,
-// the texts of the splits, each encoded once. Next: lm/tasks/classification.h.
+// What tasks on whole sentences share: the objective, which reads them in batches, and evaluations and probes
+// of what it reads. Next: lm/tasks/classification.h.
 #pragma once
 
-#include <map>
-#include <optional>
 #include <utility>
 
+#include "autograd/operators/arithmetic.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/tasks/task.h"
 #include "lm/training/objective.h"
@@ -17,7 +16,8 @@ namespace rondo {
 // batch among ranks. No state is carried from batch to batch.
 
 /// `Batches` is PairBatches, LabelledBatches or the like, `Staged` what its next() gives, and `Data` what is
-/// evaluated on.
+/// evaluated on. Functions of a task say what is computed: indices_of(batch) what the device needs of a
+/// batch, and nats_of(model, batch, indices) its losses.
 template <class Model, class Batches, class Staged, class Data>
 class SentenceObjective : public Objective {
  public:
@@ -32,8 +32,9 @@ class SentenceObjective : public Objective {
   }
   bool next_batch(Batch& batch) final {
     if (!batches_.next(staged_)) return false;
-    stage(batch);
-    if (staged_.share.count == 0) batch.indices.clear(), batch.parts = 0;
+    batch.parts = staged_.share.count > 0 ? parts() : 0;
+    if (batch.parts > 0) batch.indices = indices_of(staged_);
+    batch.scored = scored() * parts();
     return true;
   }
   /// The largest batch, and the smallest: products of few rows keep packed weights (tensor/products/gemm.h).
@@ -49,22 +50,33 @@ class SentenceObjective : public Objective {
   }
   /// The batch of the last next_batch().
   const Staged& staged() const { return staged_; }
+  /// The mean over averaged() is minimised.
+  Loss loss(int64_t /*part*/, const std::vector<Tokens>& indices, RandomContext random) override {
+    begin_update(random);
+    const CrossEntropy nats = nats_of(model_, staged_, indices);
+    return {nats.total / static_cast<real>(averaged()), {nats.each}};
+  }
   void divide(int64_t ranks, int64_t own) override { batches_.divide(ranks, own); }
   double epoch_fraction() const override {
     return static_cast<double>(batches_.position()) / static_cast<double>(batches_.length());
   }
-  void save(StateWriter& to) const override { to.add("position", batches_.position()); }
-  void load(const StateReader& from) override {
+  void save(StateWriter& to, const std::string& prefix = "") const override {
+    to.add(prefix + "position", batches_.position());
+  }
+  void load(const StateReader& from, const std::string& prefix = "") override {
     int64_t position = 0;
-    from.read("position", position, 0, batches_.length());
+    from.read(prefix + "position", position, 0, batches_.length());
     batches_.seek(epoch_, position);
   }
 
  protected:
   /// What a user can make smaller so that batches have fewer steps.
   virtual std::string limit_of_lengths() const { return "the longest sentences"; }
-  /// Sets what the trainer needs to know of staged_.
-  virtual void stage(Batch& batch) const = 0;
+  /// How many terms each part of the model scores in the whole staged batch, and how many parts there are.
+  virtual int64_t scored() const { return staged_.share.whole; }
+  virtual int64_t parts() const { return 1; }
+  /// The number of terms, or of rows, over which the mean is minimised.
+  virtual int64_t averaged() const { return scored(); }
   /// Begins the computation of staged_, whose rows have the random numbers of the whole batch's.
   void begin_update(RandomContext random) {
     random.slice = {staged_.share.count, staged_.share.first, staged_.share.whole};
@@ -82,12 +94,13 @@ class SentenceObjective : public Objective {
 
 // --- Sentence task ---
 
-/// `Settings` has the members tokenization, limits and model; `Texts` has train, valid, test, files and
-/// notes.
-template <class Derived, class Settings, class Model, class Texts, class Encoded>
-class SentenceTask : public TaskWith<Derived, Settings, Model> {
+/// A TextTask whose objective is `Made`. Its `Settings` have the members tokenization, limits, model and
+/// train, and it is measured and probed by functions evaluate_on() and probe() of the model and an `Encoded`.
+template <class Derived, class Settings, class Model, class Texts, class Encoded, class Made>
+class SentenceTask : public TextTask<Derived, Settings, Model, Texts, Encoded> {
  public:
-  using TaskWith<Derived, Settings, Model>::settings;
+  using Base = TextTask<Derived, Settings, Model, Texts, Encoded>;
+  using Base::encoded, Base::own, Base::settings;
 
   const std::string& cell() const override { return settings.model.cell; }
   const Tokenization& tokenization() const override { return settings.tokenization; }
@@ -97,47 +110,19 @@ class SentenceTask : public TaskWith<Derived, Settings, Model> {
     check_section(where, "data", settings.limits);
     check_section(where, "", settings.model);
   }
-
-  std::vector<FileDigest> files() const override { return texts_.files; }
-  std::vector<std::string> vocabulary_names() const override {
-    return names_of_files("vocab.txt", settings.tokenization);
+  std::int64_t validation_size() const override { return encoded("valid").size(); }
+  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
+    return std::make_unique<Made>(own(model), settings.train, encoded("train"), encoded("valid"), seed);
   }
-  VocabularyFiles vocabularies() const override { return files_of(*vocabulary_, "vocab.txt"); }
-  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
-    vocabulary_ = vocabulary_among(files, "vocab.txt", folder, settings.tokenization);
-  }
-  void prepare() override {
-    encoded(Split::train), encoded(Split::valid);
-    if (has_test()) encoded(Split::test);
-  }
-  std::vector<std::string> notes() const override { return texts_.notes; }
-  std::int64_t validation_size() const override { return encoded_.at(Split::valid).size(); }
-  std::vector<std::string> measured_splits() const override { return valid_and_test(has_test()); }
-  std::vector<std::int64_t> sizes() const override { return {vocabulary_->size()}; }
-  /// By evaluate() and probe(), which are functions of the model and of what encode() gives.
   Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
-    const Encoded& text = encoded(split_from_string(split));
-    return evaluate(this->own(model), text, progress_of("evaluating " + split, text.size()));
+    const Encoded& text = encoded(split);
+    return evaluate_on(own(model), text, progress_of("evaluating " + split, text.size()));
   }
   Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
-               const std::function<void(std::int64_t)>& progress) override {
+               const ReportDone& progress) override {
     using rondo::probe;
-    return probe(this->own(model), encoded(split_from_string(split)), options, progress);
+    return probe(own(model), encoded(split), options, progress);
   }
-
-  const Vocabulary& vocabulary() const override { return *vocabulary_; }
-
- protected:
-  virtual bool has_test() const = 0;
-  virtual Encoded encode(Split split) const = 0;
-  const Encoded& encoded(Split split) {
-    if (!encoded_.contains(split)) encoded_.emplace(split, encode(split));
-    return encoded_.at(split);
-  }
-
-  Texts texts_{};
-  std::optional<Vocabulary> vocabulary_;
-  std::map<Split, Encoded> encoded_;
 };
 
 }  // namespace rondo

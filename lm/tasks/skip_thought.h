@@ -48,17 +48,24 @@ inline std::array<CrossEntropy, 2> neighbours_nats(SkipModel& model, const Tripl
   return {nats_of(model.previous, batch.previous, 1), nats_of(model.next, batch.next, 3)};
 }
 
+/// The sum of these losses over the parts of a model.
+inline CrossEntropy nats_of(SkipThought& model, const TripleBatch& batch, const std::vector<Tokens>& ids) {
+  CrossEntropy sum;
+  for (const auto& part : model.parts())
+    for (const CrossEntropy& it : neighbours_nats(*part, batch, ids))
+      sum.total = sum.total.defined() ? sum.total + it.total : it.total;
+  return sum;
+}
+
 /// Measures nats of all symbols of the previous and the next sentence of each triple; of a combination of two
 /// models the symbols count twice, once for each. Dropout is off. `progress` gets the number of triples done.
-inline Scores evaluate(SkipThought& model, const Triples& triples,
-                       const std::function<void(std::int64_t)>& progress = {},
-                       std::optional<std::int32_t> unknown_id = {}) {
+inline Scores evaluate_on(SkipThought& model, const Triples& triples, const ReportDone& progress = {},
+                          std::optional<std::int32_t> unknown_id = {}) {
   Evaluation sums;
   sums.seconds = read_batches<TripleBatch>(
       model, TripleBatches({.batch = rows_at_once, .by = BatchBy::symbols, .both_sides = true}, triples, 1),
       progress, [&](const TripleBatch& batch) {
-        std::vector<Tokens> ids;
-        for (const std::vector<int32_t>& it : indices_of(batch)) ids.push_back(tokens(it));
+        const std::vector<Tokens> ids = tokens_of(indices_of(batch));
         for (const auto& part : model.parts()) {
           const auto [previous, next] = neighbours_nats(*part, batch, ids);
           sums.add(batch.previous.targets, numbers_of(previous), unknown_id);
@@ -71,7 +78,7 @@ inline Scores evaluate(SkipThought& model, const Triples& triples,
 /// Probes with the sum of the losses of the last symbols, the ends, of the sentences before and after; of a
 /// combination that of both models.
 inline Probed probe(SkipThought& model, const Triples& triples, const ProbeOptions& options,
-                    const std::function<void(std::int64_t)>& progress = {}) {
+                    const ReportDone& progress = {}) {
   Triples some;
   for (const int64_t i : evenly(triples.size(), options.sequences)) {
     const int64_t middle = triples.middles[static_cast<size_t>(i)];
@@ -79,19 +86,14 @@ inline Probed probe(SkipThought& model, const Triples& triples, const ProbeOptio
     for (const int64_t sentence : {middle - 1, middle, middle + 1})
       some.sentences.add(triples.sentences[sentence]);
   }
-  return probe_batches<TripleBatch>(
-      model, "the losses of the last words of both neighbours",
-      TripleBatches({.batch = probed_at_once}, some, 1), progress, [&](const TripleBatch& it) {
-        const std::vector<Tokens> ids = {tokens(it.middle.ids), tokens(it.previous.inputs),
-                                         last_alone(it.previous.targets, it.previous.lengths),
-                                         tokens(it.next.inputs),
-                                         last_alone(it.next.targets, it.next.lengths)};
-        Variable nats;
-        for (const auto& part : model.parts())
-          for (const CrossEntropy& end : neighbours_nats(*part, it, ids))
-            nats = nats.defined() ? nats + end.total : end.total;
-        return nats;
-      });
+  return probe_batches<TripleBatch>(model, "the losses of the last words of both neighbours",
+                                    TripleBatches({.batch = probed_at_once}, some, 1), progress,
+                                    [&](const TripleBatch& it) {
+                                      std::vector<Tokens> ids = tokens_of(indices_of(it));
+                                      ids[2] = last_alone(it.previous.targets, it.previous.lengths);
+                                      ids[4] = last_alone(it.next.targets, it.next.lengths);
+                                      return nats_of(model, it, ids).total;
+                                    });
 }
 
 class SkipThoughtObjective : public SentenceObjective<SkipThought, TripleBatches, TripleBatch, Triples> {
@@ -110,20 +112,13 @@ class SkipThoughtObjective : public SentenceObjective<SkipThought, TripleBatches
     return {(previous.total + next.total) / static_cast<real>(staged_.scored), {previous.each, next.each}};
   }
   int64_t scored_per_epoch() const override { return batches_.scored() * parts(); }
-  /// Nats per symbol of the validation text. `progress` gets the number of triples done.
-  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override {
-    return rondo::evaluate(model_, valid_, progress);
-  }
+  Scores evaluate(const ReportDone& progress = {}) override { return evaluate_on(model_, valid_, progress); }
 
  private:
   std::string limit_of_lengths() const override { return "data.max_length"; }
-  /// Each part of the model is a part of the batch: they share nothing.
-  void stage(Batch& batch) const override {
-    batch.indices = indices_of(staged_);
-    batch.parts = parts();
-    batch.scored = staged_.scored * parts();
-  }
-  int64_t parts() const { return std::ssize(model_.parts()); }
+  int64_t scored() const override { return staged_.scored; }
+  /// The parts of the model share nothing.
+  int64_t parts() const override { return std::ssize(model_.parts()); }
 };
 
 // --- The task ---
@@ -136,8 +131,8 @@ struct SkipThoughtSettings {
   SkipThoughtTaskOptions train{};
 };
 
-class SkipThoughtTask
-    : public SentenceTask<SkipThoughtTask, SkipThoughtSettings, SkipThought, CorpusText, Triples> {
+class SkipThoughtTask : public SentenceTask<SkipThoughtTask, SkipThoughtSettings, SkipThought, CorpusText,
+                                            Triples, SkipThoughtObjective> {
  public:
   Sections sections() override {
     return {
@@ -174,18 +169,18 @@ class SkipThoughtTask
   void open(const DataSource& source) override {
     check_input(!source.path.empty(), "which text? give --data a folder with train.txt, or a text file");
     texts_ = open_corpus(source.path, settings.tokenization.unit, source.pipes);
-    const auto by_sentence = [&](Text& text) {
-      text = one_sentence_a_line(std::move(text), settings.triples.sentences);
+    const auto by_sentence = [&](Text& it) {
+      it = one_sentence_a_line(std::move(it), settings.triples.sentences);
     };
     by_sentence(texts_.train), by_sentence(texts_.valid);
     if (texts_.test) by_sentence(*texts_.test);
   }
   void make_vocabularies() override {
-    vocabulary_.emplace(texts_.train, settings.tokenization, settings.limits);
+    vocabularies_ = {Vocabulary(texts_.train, settings.tokenization, settings.limits)};
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = texts_.notes;
-    const Triples& train = encoded_.at(Split::train);
+    const Triples& train = encoded("train");
     if (train.left_out > 0)
       notes.push_back(fmt::format("{}: {} of {} triples are left out: a sentence has more than {} symbols",
                                   texts_.train.name, train.left_out, train.left_out + train.size(),
@@ -195,34 +190,29 @@ class SkipThoughtTask
   std::vector<UnknownShare> unknown_shares() const override {
     std::vector<UnknownShare> shares;
     for (const auto& [split, it] : encoded_)
-      shares.push_back(share_of(texts_.at(split), it.sentences, *vocabulary_));
+      shares.push_back(share_of(text(split), it.sentences, vocabulary()));
     return shares;
   }
-  void assume(const std::vector<std::int64_t>& sizes) override {
+  void assume(const Sizes& sizes) override {
     const std::int64_t length = length_within(settings.triples.max_length),
                        count = sentences_of(settings.train.batches, length);
     Triples made{.sentences = some_sentences(count + 2, length, sizes.at(0)), .middles = {}};
     for (std::int64_t i = 1; i <= count; ++i) made.middles.push_back(i);
-    for (const Split split : {Split::train, Split::valid}) encoded_[split] = made;
+    set_encoded(made);
   }
   std::string size_text() const override {
-    const Triples& train = encoded_.at(Split::train);
+    const Triples& train = encoded("train");
     return fmt::format("{} triples of {} sentences, {} symbols, {}", train.size(), train.sentences.size(),
-                       train.sentences.symbols(), vocabulary_text(vocabulary_->size()));
+                       train.sentences.symbols(), vocabulary_text(vocabulary().size()));
   }
 
-  std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
-                                     Device device) const override {
+  std::unique_ptr<Module> make_model(const Sizes& sizes, std::uint64_t seed, Device device) const override {
     return std::make_unique<SkipThought>(settings.model, sizes.at(0), seed, device);
   }
-  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
-    return std::make_unique<SkipThoughtObjective>(own(model), settings.train, encoded(Split::train),
-                                                  encoded(Split::valid), seed);
-  }
   Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
-    const Triples& triples = encoded(split_from_string(split));
-    Scores scores = evaluate(own(model), triples, progress_of("evaluating " + split, triples.size()),
-                             vocabulary_->unknown_id());
+    const Triples& triples = encoded(split);
+    Scores scores = evaluate_on(own(model), triples, progress_of("evaluating " + split, triples.size()),
+                                vocabulary().unknown_id());
     scores.details.insert(scores.details.begin(), {"triples", triples.size()});
     return scores;
   }
@@ -242,21 +232,20 @@ class SkipThoughtTask
     Sentences sentences;
     for (const auto& [line, name] : lines) {
       const std::string text = text_of_line(line, name, settings.tokenization.unit);
-      std::vector<std::int32_t> ids = encoded_line(*vocabulary_, text, name);
-      if (ids.empty()) ids.push_back(vocabulary_->line_end_id().value());
+      std::vector<std::int32_t> ids = encoded_line(vocabulary(), text, name);
+      if (ids.empty()) ids.push_back(vocabulary().line_end_id().value());
       sentences.add(ids);
     }
     return sentence_vectors(own(model), sentences, tables);
   }
 
   /// Takes a vocabulary with further words: lm/evaluation/skip_thought_evaluation.h.
-  void set_vocabulary(Vocabulary vocabulary) { vocabulary_ = std::move(vocabulary); }
+  void set_vocabulary(Vocabulary vocabulary) { vocabularies_ = {std::move(vocabulary)}; }
 
  private:
   bool has_test() const override { return texts_.test.has_value(); }
-  Triples encode(Split split) const override {
-    return triples_of(texts_.at(split), *vocabulary_,
-                      split == Split::train ? settings.triples.max_length : 0);
+  Triples encode(const std::string& split) const override {
+    return triples_of(text(split), vocabulary(), split == "train" ? settings.triples.max_length : 0);
   }
 };
 

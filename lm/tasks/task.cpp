@@ -30,7 +30,7 @@ void Task::choose_part(const std::string& name, const std::string& where) {
   throw InputError(fmt::format("{} {}: this run has one task alone", where, name));
 }
 
-std::string Task::sizes_text(const std::vector<std::int64_t>& sizes) const {
+std::string Task::sizes_text(const Sizes& sizes) const {
   return fmt::format("{} {}", fmt::join(sizes, " and "), name_of(tokenization().unit));
 }
 

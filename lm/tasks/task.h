@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -29,9 +30,8 @@ namespace rondo {
 // --- Task ---
 
 /// Returns a function that shows how many of the `items` of `what` are done.
-using ProgressOf =
-    std::function<std::function<void(std::int64_t)>(const std::string& what, std::int64_t items)>;
-inline std::function<void(std::int64_t)> show_nothing(const std::string& /*what*/, std::int64_t /*items*/) {
+using ProgressOf = std::function<ReportDone(const std::string& what, std::int64_t items)>;
+inline ReportDone show_nothing(const std::string& /*what*/, std::int64_t /*items*/) {
   return [](std::int64_t) {};
 }
 
@@ -66,6 +66,9 @@ struct UnknownShare {
 };
 UnknownShare share_of(const Text& text, const Sentences& sentences, const Vocabulary& vocabulary,
                       bool is_predicted = true);
+
+/// What a model is made of: the sizes of vocabularies, and of what else has rows.
+using Sizes = std::vector<std::int64_t>;
 
 /// The files of a run that say what the rows of its model stand for: their names, and the contents.
 using VocabularyFiles = std::vector<std::pair<std::string, std::string>>;
@@ -131,7 +134,7 @@ class Task {
   virtual std::string preferred_reading() const { return ""; }
   /// The model, and the sizes() of its vocabularies, in words for `lm info`.
   virtual std::string model_text() const = 0;
-  virtual std::string sizes_text(const std::vector<std::int64_t>& sizes) const;
+  virtual std::string sizes_text(const Sizes& sizes) const;
   virtual Usage usage() const = 0;
 
   // --- Its data ---
@@ -158,7 +161,7 @@ class Task {
   /// Reads everything that a training and the evaluations at its end need.
   virtual void prepare() = 0;
   /// Makes up data of the settings' size in place of prepare(), for a model of these sizes.
-  virtual void assume(const std::vector<std::int64_t>& sizes) = 0;
+  virtual void assume(const Sizes& sizes) = 0;
   /// Notes for the user about the data.
   virtual std::vector<std::string> notes() const = 0;
   /// Of the texts that are scored, as far as they are text; the training text is the first.
@@ -173,19 +176,16 @@ class Task {
   // --- Its model ---
 
   /// The sizes that make_model() needs: of the vocabularies, and of what else has rows.
-  virtual std::vector<std::int64_t> sizes() const = 0;
+  virtual Sizes sizes() const = 0;
   /// The same where there is no data, for vocabularies of that size.
-  virtual std::vector<std::int64_t> assumed_sizes(std::int64_t vocabulary) const { return {vocabulary}; }
+  virtual Sizes assumed_sizes(std::int64_t vocabulary) const { return {vocabulary}; }
   /// The vocabulary that is predicted, or read where none is.
   virtual const Vocabulary& vocabulary() const = 0;
   /// How many symbols can be predicted, without those that no text has.
   virtual std::int64_t types() const { return vocabulary().types(); }
-  virtual std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
-                                             Device device) const = 0;
+  virtual std::unique_ptr<Module> make_model(const Sizes& sizes, std::uint64_t seed, Device device) const = 0;
   /// Makes the model of these sizes without memory: names and shapes.
-  std::unique_ptr<Module> make_layout(const std::vector<std::int64_t>& sizes) const {
-    return make_model(sizes, 1, Device::meta);
-  }
+  std::unique_ptr<Module> make_layout(const Sizes& sizes) const { return make_model(sizes, 1, Device::meta); }
   /// Replaces drawn values of a new model by those that the settings name. Returns notes for the user.
   virtual std::vector<std::string> set_initial_values(Module& /*model*/) { return {}; }
   /// Throws an Error that names the parameters which no gradient reaches in the first batches: they would not
@@ -213,29 +213,8 @@ class Task {
   virtual ProbeOptions probe_options() const { return {}; }
   /// Looks into the recurrent layers of a model while it reads some of a text.
   virtual Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
-                       const std::function<void(std::int64_t)>& progress) = 0;
+                       const ReportDone& progress) = 0;
 };
-
-/// A task whose settings are a struct, and whose model is a `Model`.
-template <class Derived, class Settings, class Model, class Base = Task>
-class TaskWith : public Base {
- public:
-  std::unique_ptr<Task> clone() const override {
-    auto copy = std::make_unique<Derived>();
-    copy->settings = settings;
-    return copy;
-  }
-
-  Settings settings{};
-
- protected:
-  static Model& own(Module& model) { return dynamic_cast<Model&>(model); }
-};
-
-/// "valid", and "test" if there is such a text.
-inline std::vector<std::string> valid_and_test(bool has_test) {
-  return has_test ? std::vector<std::string>{"valid", "test"} : std::vector<std::string>{"valid"};
-}
 
 /// The settings' own check_options(). Its InputError gets `where` (a recipe's name or file) before its text,
 /// and, because that begins with the name of a key, the section: "FILE: train.batch = 0: ...". Without a
@@ -292,6 +271,79 @@ EncodedLines encode_lines(const std::vector<InputLine>& lines, const Vocabulary&
 std::string counted_text(std::int64_t count, const std::string& of_many);
 /// "a vocabulary of 10000 symbols": of so many rows, `<unk>` and others among them.
 std::string vocabulary_text(std::int64_t size);
+
+// --- A task on texts ---
+
+/// A task with settings, a model and texts that are split into train, valid and others. It has one vocabulary
+/// or several. `Texts` has the members files and notes; `Encoded` is what the model reads of a split.
+template <class Derived, class Settings, class Model, class Texts, class Encoded, class Base = Task>
+class TextTask : public Base {
+ public:
+  std::unique_ptr<Task> clone() const override {
+    auto copy = std::make_unique<Derived>();
+    copy->settings = settings;
+    return copy;
+  }
+  std::vector<FileDigest> files() const override { return texts_.files; }
+  std::vector<std::string> notes() const override { return texts_.notes; }
+  std::vector<std::string> measured_splits() const override {
+    if (has_test()) return {"valid", "test"};
+    return {"valid"};
+  }
+  std::vector<std::string> vocabulary_names() const override {
+    std::vector<std::string> names;
+    for (const std::string& file : vocabulary_files())
+      for (const std::string& name : names_of_files(file, this->tokenization())) names.push_back(name);
+    return names;
+  }
+  VocabularyFiles vocabularies() const override {
+    VocabularyFiles all;
+    const std::vector<std::string> names = vocabulary_files();
+    for (std::size_t i = 0; i < names.size(); ++i)
+      for (auto& file : files_of(vocabularies_.at(i), names[i])) all.push_back(std::move(file));
+    return all;
+  }
+  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
+    vocabularies_.clear();
+    for (const std::string& name : vocabulary_files())
+      vocabularies_.push_back(vocabulary_among(files, name, folder, this->tokenization()));
+  }
+  Sizes sizes() const override {
+    Sizes sizes;
+    for (const Vocabulary& it : vocabularies_) sizes.push_back(it.size());
+    return sizes;
+  }
+  const Vocabulary& vocabulary() const override { return vocabularies_.back(); }
+  void prepare() override {
+    encoded("train");
+    for (const std::string& split : measured_splits()) encoded(split);
+  }
+  /// What the model reads of a split, which is encoded once.
+  const Encoded& encoded(const std::string& split) const {
+    for (const auto& [name, it] : encoded_)
+      if (name == split) return it;
+    return encoded_.emplace_back(split, encode(split)).second;
+  }
+
+  Settings settings{};
+
+ protected:
+  static Model& own(Module& model) { return dynamic_cast<Model&>(model); }
+  virtual bool has_test() const = 0;
+  virtual Encoded encode(const std::string& split) const = 0;
+  /// The names of the files of its vocabularies in a run.
+  virtual std::vector<std::string> vocabulary_files() const { return {"vocab.txt"}; }
+  /// The text of a split. InputError if there is none.
+  const auto& text(const std::string& split) const { return texts_.at(split_from_string(split)); }
+  /// For assume(): training and validation text are the same.
+  void set_encoded(const Encoded& made_up) {
+    for (const char* split : {"train", "valid"}) encoded_.emplace_back(split, made_up);
+  }
+
+  Texts texts_{};
+  std::vector<Vocabulary> vocabularies_;
+  mutable std::deque<std::pair<std::string, Encoded>> encoded_;  // stays where it is: objectives refer to it
+};
 
 // --- Made-up data ---
 // Made-up data of a task whose text is not there, for `lm info`, which measures the memory of a training

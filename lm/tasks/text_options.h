@@ -4,11 +4,9 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -103,14 +101,10 @@ inline CorpusText open_text(const TextOptions& options, const std::string& data,
       "data.files and data.train_files: the former are cut into training and validation text, beside the "
       "latter there is a valid.txt; choose one of them");
   const std::vector<std::filesystem::path> paths = files_named(data, options.files);
-  if (paths.empty()) {
-    constexpr std::size_t most = 3;
-    const auto first = std::span(options.files).first(std::min(most, options.files.size()));
-    throw InputError(
-        fmt::format("no file of {} matches the patterns of data.files ({}{}); give the right folder with "
-                    "--data, or --set data.files=[] to read its train.txt and valid.txt",
-                    data, fmt::join(first, ", "), first.size() < options.files.size() ? ", ..." : ""));
-  }
+  check_input(!paths.empty(),
+              "no file of {} matches the patterns of data.files ({}); give the right folder with --data, or "
+              "--set data.files=[] to read its train.txt and valid.txt",
+              data, fmt::join(options.files, ", "));
   return corpus_of_files(paths, options.block_lines, unit, reading);
 }
 /// A text that a user names in place of one of these.

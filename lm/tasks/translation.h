@@ -80,11 +80,10 @@ inline TextPair first_lines(const TextPair& text, double share) {
 }
 /// Pairs of ids, with the targets as references. The vocabularies must outlive it. InputError, with the line,
 /// if a reference is not UTF-8.
-inline TranslationText translation_text(const TextPair& text, const PairVocabularies& vocabularies,
-                                        bool reverse_source) {
-  TranslationText result{.pairs = encode_pairs(text, vocabularies),
-                         .target = &vocabularies.target,
-                         .reverse_source = reverse_source};
+inline TranslationText translation_text(const TextPair& text, const Vocabulary& source,
+                                        const Vocabulary& target, bool reverse_source) {
+  TranslationText result{
+      .pairs = encode_pairs(text, {source, target}), .target = &target, .reverse_source = reverse_source};
   std::int64_t number = 0;
   for (const std::string_view line : split_lines(text.target.content)) {
     ++number;
@@ -128,7 +127,7 @@ inline std::string warning_of_empty(std::int64_t empty, std::int64_t translation
 /// model's, nats alone.
 inline Scores measure_translation(EncoderDecoder& model, const TranslationText& text,
                                   const TranslationSettings& settings, bool has_source,
-                                  const std::function<void(std::int64_t)>& progress) {
+                                  const ReportDone& progress) {
   const auto begin = Clock::now();
   Evaluation nats = evaluate_pairs(model, text);
   for (const std::string& line : text.references) nats.bytes += std::ssize(line) + 1;
@@ -180,7 +179,7 @@ inline void fill_in(LineAnswer& answer, const Hypothesis& found, const std::vect
 /// An encoder-decoder, and what it reads and writes.
 struct Translator {
   EncoderDecoder& model;
-  const PairVocabularies& vocabularies;
+  const PairVocabularies vocabularies;
   bool has_source = true;  // false: it is a language model
 };
 
@@ -190,6 +189,9 @@ class TranslatingTask : public Task {
   virtual TranslationSettings& translation() = 0;
   virtual const TranslationSettings& translation() const = 0;
   virtual Translator translator(Module& model) = 0;
+  /// The pairs that are trained on, and those of a split to be measured.
+  virtual const Pairs& pairs_of_training() const = 0;
+  virtual const TranslationText& measured_text(const std::string& split) const = 0;
 
   const std::string& cell() const override { return translation().model.cell; }
   const Tokenization& tokenization() const override { return translation().data.tokenization; }
@@ -198,6 +200,18 @@ class TranslatingTask : public Task {
   bool higher_is_better() const override { return translation().train.decides != SelectionMetric::nats; }
   std::string preferred_reading() const override { return search_text(translation().decoding.beam); }
   Usage usage() const override { return {"translate", "to translate with it", "< sentences"}; }
+  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
+    const Translator it = translator(model);
+    const TranslationText& text = measured_text(split);
+    return measure_translation(it.model, text, translation(), it.has_source,
+                               progress_of("translating " + split, text.pairs.size()));
+  }
+  Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
+               const ReportDone& progress) override {
+    const Pairs& pairs = split == "train" ? pairs_of_training() : measured_text(split).pairs;
+    return rondo::probe(translator(model).model, pairs, translation().train.batches.reverse_source, options,
+                        progress);
+  }
   /// The best translations of lines. An empty line has an empty one of score 0.
   std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
     const auto& [translating, vocabularies, has_source] = translator(model);
@@ -227,8 +241,8 @@ class TranslatingTask : public Task {
   }
 };
 
-class TranslationTask
-    : public TaskWith<TranslationTask, TranslationSettings, EncoderDecoder, TranslatingTask> {
+class TranslationTask : public TextTask<TranslationTask, TranslationSettings, EncoderDecoder, ParallelText,
+                                        TranslationText, TranslatingTask> {
  public:
   Sections sections() override { return sections_of(settings); }
   void check(const std::string& where) const override { check_settings(settings, where); }
@@ -243,7 +257,6 @@ class TranslationTask
     texts_ = open_parallel_text(source.path, files, settings.data.tokenization.unit);
     if (settings.data.pairs_share < 1) texts_.train = first_lines(texts_.train, settings.data.pairs_share);
   }
-  std::vector<FileDigest> files() const override { return texts_.files; }
   std::string other_text() const override { return "NAME"; }
   void open_other(const std::string& path, const DataSource& /*source*/) override {
     const ParallelOptions& files = settings.data.files;
@@ -262,26 +275,13 @@ class TranslationTask
   }
   void make_vocabularies() override {
     const ParallelTextOptions& data = settings.data;
-    vocabularies_ =
+    auto [source, target] =
         vocabularies_of(texts_.train, data.tokenization, data.limits, data.pairs.shared_vocabulary);
-  }
-  std::vector<std::string> vocabulary_names() const override {
-    std::vector<std::string> names = names_of_files(source_file, tokenization());
-    for (const std::string& name : names_of_files(target_file, tokenization())) names.push_back(name);
-    return names;
-  }
-  VocabularyFiles vocabularies() const override {
-    VocabularyFiles files = files_of(vocabularies_->source, source_file);
-    for (auto& file : files_of(vocabularies_->target, target_file)) files.push_back(std::move(file));
-    return files;
-  }
-  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
-    vocabularies_ = {vocabulary_among(files, source_file, folder, tokenization()),
-                     vocabulary_among(files, target_file, folder, tokenization())};
+    vocabularies_ = {std::move(source), std::move(target)};
   }
   void prepare() override {
-    train(), encoded(Split::valid);
-    if (texts_.test) encoded(Split::test);
+    pairs_of_training();
+    for (const std::string& split : measured_splits()) encoded(split);
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = texts_.notes;
@@ -292,79 +292,57 @@ class TranslationTask
   }
   std::vector<UnknownShare> unknown_shares() const override {
     std::vector<UnknownShare> shares;
-    const auto add = [&](const TextPair& text, const Pairs& pairs) {
-      shares.push_back(share_of(text.source, pairs.source, vocabularies_->source, false));
-      shares.push_back(share_of(text.target, pairs.target, vocabularies_->target));
+    const auto add = [&](const TextPair& of, const Pairs& pairs) {
+      shares.push_back(share_of(of.source, pairs.source, vocabularies_.front(), false));
+      shares.push_back(share_of(of.target, pairs.target, vocabularies_.back()));
     };
     if (train_) add(texts_.train, *train_);
-    for (const auto& [split, it] : encoded_) add(texts_.at(split), it.pairs);
+    for (const auto& [split, it] : encoded_) add(text(split), it.pairs);
     return shares;
   }
-  void assume(const std::vector<std::int64_t>& sizes) override {
+  void assume(const Sizes& sizes) override {
     vocabularies_ = {some_vocabulary(), some_vocabulary()};
     train_ = some_pairs(settings, sizes.at(0), sizes.at(1));
-    encoded_[Split::valid] = {.pairs = *train_,
-                              .target = &vocabularies_->target,
-                              .reverse_source = settings.train.batches.reverse_source};
+    set_encoded(
+        {.pairs = *train_, .target = &vocabulary(), .reverse_source = settings.train.batches.reverse_source});
   }
   std::string size_text() const override {
     return fmt::format("{} pairs, {} and {} symbols, vocabularies of {} and {} symbols", train_->size(),
-                       train_->source.symbols(), train_->target.symbols(), vocabularies_->source.size(),
-                       vocabularies_->target.size());
+                       train_->source.symbols(), train_->target.symbols(), vocabularies_.front().size(),
+                       vocabularies_.back().size());
   }
-  std::int64_t validation_size() const override { return encoded_.at(Split::valid).pairs.size(); }
-  std::vector<std::string> measured_splits() const override {
-    return valid_and_test(texts_.test.has_value());
-  }
+  std::int64_t validation_size() const override { return encoded("valid").pairs.size(); }
 
-  std::vector<std::int64_t> sizes() const override {
-    return {vocabularies_->source.size(), vocabularies_->target.size()};
-  }
-  std::vector<std::int64_t> assumed_sizes(std::int64_t vocabulary) const override {
-    return {vocabulary, vocabulary};
-  }
-  const Vocabulary& vocabulary() const override { return vocabularies_->target; }
-  std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
-                                     Device device) const override {
+  Sizes assumed_sizes(std::int64_t vocabulary) const override { return {vocabulary, vocabulary}; }
+  std::unique_ptr<Module> make_model(const Sizes& sizes, std::uint64_t seed, Device device) const override {
     return std::make_unique<EncoderDecoder>(settings.model, sizes.at(0), sizes.at(1), seed, device);
   }
   std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
-    return std::make_unique<Translation>(own(model), settings.train, train(), encoded(Split::valid), seed);
-  }
-  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
-    const TranslationText& text = encoded(split_from_string(split));
-    return measure_translation(own(model), text, settings, true,
-                               progress_of("translating " + split, text.pairs.size()));
-  }
-  Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
-               const std::function<void(std::int64_t)>& progress) override {
-    const Pairs& pairs = split == "train" ? train() : encoded(split_from_string(split)).pairs;
-    return rondo::probe(own(model), pairs, settings.train.batches.reverse_source, options, progress);
+    return std::make_unique<Translation>(own(model), settings.train, pairs_of_training(), encoded("valid"),
+                                         seed);
   }
 
   TranslationSettings& translation() override { return settings; }
   const TranslationSettings& translation() const override { return settings; }
-  Translator translator(Module& model) override { return {own(model), *vocabularies_}; }
-
- private:
-  static constexpr const char *source_file = "vocab.source.txt", *target_file = "vocab.target.txt";
-
-  const TranslationText& encoded(Split split) {
-    if (!encoded_.contains(split))
-      encoded_.emplace(
-          split, translation_text(texts_.at(split), *vocabularies_, settings.train.batches.reverse_source));
-    return encoded_.at(split);
-  }
-  /// The pairs that are trained on.
-  const Pairs& train() {
-    if (!train_) train_ = training_pairs(texts_.train, *vocabularies_, settings.data.pairs.max_length);
+  Translator translator(Module& model) override { return {own(model), pair()}; }
+  const Pairs& pairs_of_training() const override {
+    if (!train_) train_ = training_pairs(texts_.train, pair(), settings.data.pairs.max_length);
     return *train_;
   }
+  const TranslationText& measured_text(const std::string& split) const override { return encoded(split); }
 
-  ParallelText texts_{};
-  std::optional<PairVocabularies> vocabularies_;
-  std::optional<Pairs> train_;
-  std::map<Split, TranslationText> encoded_;
+ private:
+  bool has_test() const override { return texts_.test.has_value(); }
+  TranslationText encode(const std::string& split) const override {
+    return translation_text(text(split), vocabularies_.front(), vocabularies_.back(),
+                            settings.train.batches.reverse_source);
+  }
+  std::vector<std::string> vocabulary_files() const override {
+    return {"vocab.source.txt", "vocab.target.txt"};
+  }
+  PairVocabularies pair() const { return {vocabularies_.front(), vocabularies_.back()}; }
+
+  mutable std::optional<Pairs> train_;
 };
 
 }  // namespace rondo

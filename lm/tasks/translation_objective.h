@@ -62,28 +62,30 @@ struct TranslationText {
   SearchSymbols symbols() const { return {*target->line_end_id(), target->unknown_id()}; }
 };
 
+inline std::vector<std::vector<int32_t>> indices_of(const PairBatch& batch) {
+  return {batch.source, batch.inputs, batch.targets};
+}
 /// -log p of each target symbol of a batch, after its true previous symbols. The ids lie on the model's
 /// device.
-inline CrossEntropy nats_of(EncoderDecoder& model, const PairBatch& batch, const Tokens& source_ids,
-                            const Tokens& inputs, const Tokens& targets, double smoothing = 0) {
+inline CrossEntropy nats_of(EncoderDecoder& model, const PairBatch& batch, const std::vector<Tokens>& indices,
+                            double smoothing = 0) {
   const int64_t B = batch.sentences;
-  const auto source = model.encode({source_ids, batch.source_steps, B, batch.source_lengths});
-  const auto output = model.decode({inputs, batch.target_steps, B, batch.target_lengths}, source);
-  return model.cross_entropy(output.readout, targets, smoothing);
+  const auto source = model.encode({indices[0], batch.source_steps, B, batch.source_lengths});
+  const auto output = model.decode({indices[1], batch.target_steps, B, batch.target_lengths}, source);
+  return model.cross_entropy(output.readout, indices[2], smoothing);
 }
 
 /// Nats per target symbol of the references. `progress` gets the number of sentences done. Dropout is off.
 /// At most rows_at_once (lm/evaluation/evaluation.h) symbols of source and target are computed at a time, or
 /// one pair.
 inline Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& text,
-                                 const std::function<void(int64_t)>& progress = {}) {
+                                 const ReportDone& progress = {}) {
   const PairBatchOptions options{.order = {.batch = rows_at_once, .by = BatchBy::symbols, .both_sides = true},
                                  .reverse_source = text.reverse_source};
   Evaluation sums;
   sums.seconds =
       read_batches<PairBatch>(model, PairBatches(options, text.pairs, 1), progress, [&](const PairBatch& it) {
-        const CrossEntropy nats =
-            nats_of(model, it, tokens(it.source), tokens(it.inputs), tokens(it.targets));
+        const CrossEntropy nats = nats_of(model, it, tokens_of(indices_of(it)));
         sums.add(it.targets, numbers_of(nats), text.target->unknown_id());
       });
   return sums;
@@ -91,8 +93,7 @@ inline Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& t
 
 /// A translation of each source, as UTF-8: U+FFFD stands for a byte that is not.
 inline std::vector<std::string> translations(EncoderDecoder& model, const TranslationText& text,
-                                             const BeamOptions& options,
-                                             const std::function<void(int64_t)>& progress = {}) {
+                                             const BeamOptions& options, const ReportDone& progress = {}) {
   std::vector<std::vector<int32_t>> sources;
   for (int64_t i = 0; i < text.pairs.size(); ++i) {
     const auto source = text.pairs.source[i];
@@ -150,7 +151,7 @@ inline Scores scores_of(SelectionMetric decides, const Evaluation& nats, const T
 
 /// Probes with the loss of the target's last symbol, its end.
 inline Probed probe(EncoderDecoder& model, const Pairs& pairs, bool reverse_source,
-                    const ProbeOptions& options, const std::function<void(int64_t)>& progress = {}) {
+                    const ProbeOptions& options, const ReportDone& progress = {}) {
   Pairs some;
   for (const int64_t i : evenly(pairs.size(), options.sequences)) {
     some.source.add(pairs.source[i]);
@@ -159,9 +160,9 @@ inline Probed probe(EncoderDecoder& model, const Pairs& pairs, bool reverse_sour
   const PairBatchOptions batches{.order = {.batch = probed_at_once}, .reverse_source = reverse_source};
   return probe_batches<PairBatch>(model, "the loss of the last step alone", PairBatches(batches, some, 1),
                                   progress, [&](const PairBatch& it) {
-                                    return nats_of(model, it, tokens(it.source), tokens(it.inputs),
-                                                   last_alone(it.targets, it.target_lengths))
-                                        .total;
+                                    std::vector<Tokens> indices = tokens_of(indices_of(it));
+                                    indices[2] = last_alone(it.targets, it.target_lengths);
+                                    return nats_of(model, it, indices).total;
                                   });
 }
 
@@ -178,14 +179,13 @@ class Translation : public SentenceObjective<EncoderDecoder, PairBatches, PairBa
 
   Loss loss(int64_t /*part*/, const std::vector<Tokens>& indices, RandomContext random) override {
     begin_update(random);
-    const CrossEntropy nats =
-        nats_of(model_, staged_, indices[0], indices[1], indices[2], options_.label_smoothing);
+    const CrossEntropy nats = nats_of(model_, staged_, indices, options_.label_smoothing);
     return {nats.total / static_cast<real>(staged_.scored), {nats.each}};
   }
   int64_t scored_per_epoch() const override { return batches_.scored(); }
   /// All metrics on the validation text, the deciding one first; if that has no references, the nats alone.
   /// `progress` gets the number of sentences done.
-  Scores evaluate(const std::function<void(int64_t)>& progress = {}) override {
+  Scores evaluate(const ReportDone& progress = {}) override {
     const auto begin = Clock::now();
     const Evaluation nats = evaluate_pairs(model_, valid_);
     if (valid_.references.empty()) return scores_of(nats, "sentences");
@@ -199,10 +199,7 @@ class Translation : public SentenceObjective<EncoderDecoder, PairBatches, PairBa
 
  private:
   std::string limit_of_lengths() const override { return "data.max_length"; }
-  void stage(Batch& batch) const override {
-    batch.indices = {staged_.source, staged_.inputs, staged_.targets};
-    batch.scored = staged_.scored;
-  }
+  int64_t scored() const override { return staged_.scored; }
 
   TranslationOptions options_;
 };

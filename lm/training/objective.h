@@ -70,7 +70,7 @@ class Objective {
 
   /// Evaluates the current weights. `progress`, if not empty, gets the number of items scored so far, and may
   /// throw to end the evaluation.
-  virtual Scores evaluate(const std::function<void(int64_t)>& progress) = 0;
+  virtual Scores evaluate(const ReportDone& progress) = 0;
 
   /// Stages only the share of rank `own` of `ranks` from now on, so that the gradients of all ranks add up to
   /// the whole batch's, and so do the reported losses. Called once, before the first batch. InputError if
@@ -81,10 +81,10 @@ class Objective {
   /// Collects from all ranks the state that is carried from batch to batch.
   virtual void collect_state(Ranks& /*ranks*/) {}
 
-  /// The position in the data and the state carried from batch to batch, without the model. load() is called
-  /// after begin_epoch().
-  virtual void save(StateWriter& to) const = 0;
-  virtual void load(const StateReader& from) = 0;
+  /// The position in the data and the state carried from batch to batch, without the model, under names that
+  /// begin with `prefix`. load() is called after begin_epoch().
+  virtual void save(StateWriter& to, const std::string& prefix = "") const = 0;
+  virtual void load(const StateReader& from, const std::string& prefix = "") = 0;
 };
 
 }  // namespace rondo

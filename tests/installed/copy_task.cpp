@@ -115,8 +115,12 @@ struct Copying : Objective {
     return {.metrics = {{"accuracy", copied / static_cast<double>(B)}}, .higher_is_better = true, .count = B};
   }
 
-  void save(StateWriter& to) const override { to.add("position", position_); }
-  void load(const StateReader& from) override { from.read("position", position_, 0, batches); }
+  void save(StateWriter& to, const std::string& prefix) const override {
+    to.add(prefix + "position", position_);
+  }
+  void load(const StateReader& from, const std::string& prefix) override {
+    from.read(prefix + "position", position_, 0, batches);
+  }
 
  private:
   static constexpr int64_t batches = 100;

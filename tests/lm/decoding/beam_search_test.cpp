@@ -173,39 +173,6 @@ TEST(BeamSearch, OfNarrowBeamsIsTheSearchOfItsDescription) {
   }
 }
 
-TEST(BeamSearch, OfOneHypothesisIsGreedy) {
-  for (uint32_t seed = 0; seed < 40; ++seed) {
-    const ToyTable table = ToyTable::random(seed);
-    std::vector<int32_t> expected;
-    bool finished = false;
-    while (!finished && std::ssize(expected) < 12) {
-      int32_t best = 0;
-      for (int32_t symbol = 1; symbol < table.symbols; ++symbol)
-        if (table.after(expected, symbol) > table.after(expected, best)) best = symbol;
-      if (!(finished = best == ToyTable::end)) expected.push_back(best);
-    }
-    for (const double penalty : {0.0, 1.0, 3.0}) {
-      const auto found = search({table}, {.beam = 1, .length_penalty = penalty, .max_length = 12});
-      EXPECT_EQ(found[0][0].ids, expected) << seed;
-      EXPECT_EQ(found[0][0].finished, finished) << seed;
-    }
-  }
-}
-
-TEST(BeamSearch, OfABatchIsThatOfEachSentence) {
-  std::vector<ToyTable> tables;
-  for (uint32_t i = 0; i < 10; ++i) tables.push_back(ToyTable::random(100 + i, 5, 1 + i % 4));
-  const BeamOptions options{
-      .beam = 3, .n_best = 3, .coverage_penalty = 0.2, .max_length = 20, .attention = true};
-  const auto found = search(tables, options);
-  ASSERT_EQ(found.size(), tables.size());
-  for (size_t b = 0; b < tables.size(); ++b) {
-    const auto alone = search({tables[b]}, options);
-    expect_same(found[b], alone[0], fmt::format("sentence {}", b));
-    EXPECT_EQ(found[b][0].score, alone[0][0].score);  // to the last bit
-  }
-}
-
 /// Writes symbol 1 `length` times, at most twice, and then the end; anything else has log p -10.
 ToyTable counting(int length) {
   ToyTable table = ToyTable::random(1);
@@ -295,11 +262,6 @@ TEST(BeamSearch, ReturnsFewerWhereOthersHaveProbabilityZero) {
   EXPECT_EQ(found[0][0].ids, std::vector<int32_t>{1});
   EXPECT_EQ(found[0][0].log_p, 0);
   expect_same(found[1], search({other}, {.beam = 4, .n_best = 3})[0], "other");
-}
-
-TEST(BeamSearch, HasNoAttentionToReturnIfTheModelHasNone) {
-  EXPECT_TRUE(
-      search({ToyTable::random(1)}, {.beam = 3, .max_length = 4, .attention = true})[0][0].attention.empty());
 }
 
 TEST(BeamSearch, ReturnsAttentionIfAsked) {

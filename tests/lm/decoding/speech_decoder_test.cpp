@@ -22,7 +22,7 @@ class Steps {
       for (const double it : step) log_p_.push_back(static_cast<real>(std::log(it)));
     frames_ = std::ssize(p);
   }
-  operator FrameLogProbabilities() const { return {log_p_.data(), frames_, 4, 4}; }
+  operator Tensor() const { return Tensor::from(log_p_, {frames_, 4}); }
 
  private:
   std::vector<real> log_p_;

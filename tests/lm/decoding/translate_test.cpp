@@ -91,18 +91,6 @@ TEST_P(TranslateBy, ScoresAreThoseOfTheWholeSentence) {
   }
 }
 
-// A beam may lose greedy search's sentence on the way, but not of many sentences.
-TEST_P(TranslateBy, ABeamFindsMoreProbableSentencesThanGreedySearch) {
-  const auto sources = training.sources();
-  const auto log_p = [&](int64_t beam) {
-    double sum = 0;
-    for (const auto& found : translated(sources, {.beam = beam, .length_penalty = 0, .max_length = 20}))
-      sum += found[0].log_p;
-    return sum;
-  };
-  EXPECT_GT(log_p(5), log_p(1) + 0.01);
-}
-
 INSTANTIATE_TEST_SUITE_P(Attention, TranslateBy,
                          testing::Values(std::pair(SourceAttention::none, false),
                                          std::pair(SourceAttention::dot, true),
@@ -120,17 +108,6 @@ TEST(Translate, ReadsAReversedSourceAsInTraining) {
   const Translations reversed = translate(it.model, sources, true, it.valid.symbols(), options),
                      as_they_are = translate(it.model, by_hand, false, it.valid.symbols(), options);
   for (size_t i = 0; i < sources.size(); ++i) EXPECT_EQ(reversed[i][0].ids, as_they_are[i][0].ids);
-}
-
-TEST(Translate, CountsTheSentencesThatAreDone) {
-  ReversalTraining it;
-  std::vector<int64_t> counts;
-  translate(it.model, it.sources(), false, it.valid.symbols(), {.beam = 16, .max_length = 3},
-            [&](int64_t done) { counts.push_back(done); });
-  EXPECT_GT(counts.size(), 1u) << "a wide beam takes few sentences at a time";
-  EXPECT_TRUE(std::is_sorted(counts.begin(), counts.end()));
-  EXPECT_EQ(counts.back(), 60);
-  EXPECT_TRUE(translate(it.model, {}, false, it.valid.symbols(), {}).empty());
 }
 
 }  // namespace

@@ -15,18 +15,6 @@ ChrfStatistics counts_of_sentence(const Json& corpus, std::size_t i, const ChrfO
   return chrf_statistics(corpus.at("hypotheses").at(i).get<std::string>(), views, options);
 }
 
-TEST(Chrf, CountsOfSentencesAreThoseOfSacrebleu) {
-  for (const auto& [name, corpus] : translation_golden().at("corpora").items())
-    for (std::size_t i = 0; i < corpus.at("hypotheses").size(); ++i) {
-      ChrfStatistics expected;
-      for (std::size_t n = 0; n < expected.orders.size(); ++n) {
-        const Json& flat = corpus.at("chrf_counts").at(i);
-        expected.orders[n] = {flat.at(3 * n), flat.at(3 * n + 1), flat.at(3 * n + 2)};
-      }
-      EXPECT_EQ(counts_of_sentence(corpus, i, {.word_order = 2}), expected) << name << ", sentence " << i;
-    }
-}
-
 TEST(Chrf, IsThatOfSacrebleu) {
   for (const auto& [name, corpus] : translation_golden().at("corpora").items())
     for (const Json& expected : corpus.at("chrf")) {

@@ -229,28 +229,6 @@ TEST(RecurrentProbe, SeesTheGatesOfAnLstm) {
   EXPECT_EQ(layer.singular_values[1].first, "weight_hh_l0 [4, 8)");
 }
 
-TEST(RecurrentProbe, ReadsGatesFromTheEquations) {
-  const auto column = [](double value) { return Tensor::from({value}, {1, 1}); };
-  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
-  // n = tanh(xn + s(xr + ur) un); h' = s(xz + uz) h + (1 - s(xz + uz)) n
-  const auto gru = gates_of(
-      "gru_reset_after", {column(1), column(2), column(3), column(-0.5), column(0.25), column(6), column(7)});
-  ASSERT_EQ(gru.size(), 2);
-  EXPECT_EQ(gru[0].name, "s(xr + ur)");
-  EXPECT_NEAR(gru[0].values[0], sigmoid(0.5), 1e-15);
-  EXPECT_NEAR(gru[1].values[0], sigmoid(2.25), 1e-15);
-  // F = s(f + vf c + bf); ... R = s(r + vr c + br): inputs w f r x c vf vr bf br, the last four vectors
-  const auto sru = gates_of("sru_gates", {column(9), column(1), column(2), column(9), column(3), column(0.5),
-                                          column(-1), column(0.1), column(0.2)});
-  ASSERT_EQ(sru.size(), 2);
-  EXPECT_NEAR(sru[0].values[0], sigmoid(1 + 0.5 * 3 + 0.1), 1e-15);
-  EXPECT_NEAR(sru[1].values[0], sigmoid(2 - 3 + 0.2), 1e-15);
-  // s(c') is of a result, no gate.
-  EXPECT_EQ(gates_of("lstm_gates_sigmoid", {column(1), column(1), column(1), column(1), column(1)}).size(),
-            3);
-  EXPECT_TRUE(gates_of("add", {column(1), column(1)}).empty());
-}
-
 TEST(RecurrentProbe, KnowsTheArgumentsOfEachOperatorWithGates) {
   const std::regex gate("(^|[ (])s\\(");
   for (const PointwiseOperator& it : pointwise_operators()) {

@@ -55,8 +55,8 @@ class RecallObjective : public Classification {
 };
 
 /// Reads a line, and recalls its first word.
-class RecallTask
-    : public SentenceTask<RecallTask, RecallSettings, SentenceClassifier, CorpusText, LabelledSentences> {
+class RecallTask : public SentenceTask<RecallTask, RecallSettings, SentenceClassifier, CorpusText,
+                                       LabelledSentences, Classification> {
  public:
   Sections sections() override {
     return {.data = joined({keys_of(settings.tokenization), keys_of(settings.limits)}),
@@ -75,42 +75,39 @@ class RecallTask
     texts_ = open_corpus(source.path, settings.tokenization.unit, source.pipes);
   }
   void make_vocabularies() override {
-    vocabulary_.emplace(texts_.train, settings.tokenization, settings.limits);
+    vocabularies_ = {Vocabulary(texts_.train, settings.tokenization, settings.limits)};
   }
   void assume(const std::vector<std::int64_t>& sizes) override {
     const std::int64_t count = settings.train.batch;
-    for (const Split split : {Split::train, Split::valid})
-      encoded_[split] = {some_sentences(count, 40, sizes.at(0)),
-                         some_ids(static_cast<double>(count), sizes.at(0))};
+    set_encoded({some_sentences(count, 40, sizes.at(0)), some_ids(static_cast<double>(count), sizes.at(0))});
   }
-  std::string size_text() const override { return counted_text(encoded_.at(Split::train).size(), "lines"); }
+  std::string size_text() const override { return counted_text(encoded("train").size(), "lines"); }
 
   std::unique_ptr<Module> make_model(const std::vector<std::int64_t>& sizes, std::uint64_t seed,
                                      Device device) const override {
     return std::make_unique<SentenceClassifier>(settings.model, sizes.at(0), sizes.at(0), seed, device);
   }
   std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
-    return std::make_unique<RecallObjective>(own(model), settings, encoded(Split::train),
-                                             encoded(Split::valid), seed);
+    return std::make_unique<RecallObjective>(own(model), settings, encoded("train"), encoded("valid"), seed);
   }
   Scores measure(Module& model, const std::string& split, const ProgressOf& /*progress_of*/) override {
-    return recalled(own(model), encoded(split_from_string(split)), settings.counts_errors);
+    return recalled(own(model), encoded(split), settings.counts_errors);
   }
   std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
-    EncodedLines encoded = encode_lines(lines, *vocabulary_);
+    EncodedLines encoded = encode_lines(lines, vocabulary());
     Sentences sentences;
     for (const std::vector<std::int32_t>& ids : encoded.ids) sentences.add(ids);
     const std::vector<MostProbableClass> found = most_probable_classes(own(model), sentences);
     for (std::size_t i = 0; i < found.size(); ++i)
-      encoded.answers[encoded.lines[i]].text = vocabulary_->symbol(found[i].id);
+      encoded.answers[encoded.lines[i]].text = vocabulary().symbol(found[i].id);
     return encoded.answers;
   }
 
  private:
   bool has_test() const override { return texts_.test.has_value(); }
-  LabelledSentences encode(Split split) const override {
-    const Text& text = texts_.at(split);
-    LabelledSentences lines{encode_sentences(text.content, text.name, *vocabulary_), {}};
+  LabelledSentences encode(const std::string& split) const override {
+    const Text& of = text(split);
+    LabelledSentences lines{encode_sentences(of.content, of.name, vocabulary()), {}};
     for (std::int64_t i = 0; i < lines.sentences.size(); ++i)
       lines.labels.push_back(lines.sentences[i].front());
     return lines;

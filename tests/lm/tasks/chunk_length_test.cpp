@@ -11,14 +11,6 @@ namespace {
 
 ChunkLength chunk_of(int64_t length, double deviation) { return {length, deviation}; }
 
-TEST(ChunkLength, IsTheSameForAllWithoutADeviation) {
-  for (const int64_t length : {1, 35}) {
-    EXPECT_EQ(longest_chunk(chunk_of(length, 0)), length);
-    for (int64_t position = 0; position < 100; ++position)
-      EXPECT_EQ(chunk_length(chunk_of(length, 0), 1, 1, position), length);
-  }
-}
-
 // Merity et al. 2018: 70, half of it in one of 20, deviation 5.
 TEST(ChunkLength, IsDistributedAsPublished) {
   const ChunkLength chunk = chunk_of(70, 5);
@@ -51,20 +43,6 @@ TEST(ChunkLength, HasBounds) {
   EXPECT_EQ(longest_chunk(chunk), 32);
   EXPECT_EQ(longest_chunk(chunk_of(2, 0.5)), 5) << "never below the least";
   EXPECT_EQ(chunk_length(chunk_of(2, 0.5), 1, 1, 0), 5);
-}
-
-TEST(ChunkLength, DependsOnSeedEpochAndPositionAlone) {
-  const ChunkLength chunk = chunk_of(70, 5);
-  const auto lengths = [&](uint64_t seed, int64_t epoch) {
-    std::vector<int64_t> all;
-    for (int64_t position = 0; position < 50; ++position)
-      all.push_back(chunk_length(chunk, seed, epoch, position));
-    return all;
-  };
-  const auto first = lengths(1, 1);
-  EXPECT_EQ(lengths(1, 1), first);
-  EXPECT_NE(lengths(1, 2), first);
-  EXPECT_NE(lengths(2, 1), first);
 }
 
 TEST(Batches, OfManyLengthsReadTheWholeTextAndGoOnFromAPosition) {

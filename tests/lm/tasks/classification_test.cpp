@@ -1,4 +1,4 @@
-// Classification as a task: what is learned, the figure, and its place in the data.
+// Classification as a task: what is learned, the figure.
 #include "lm/tasks/classification.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "lm/training/trainer.h"
-#include "tests/optim/state_in_memory.h"
 
 namespace rondo {
 namespace {
@@ -66,7 +65,7 @@ TEST(Classification, LearnsWhetherASymbolOccurs) {
 TEST(Classification, ScoresAreThoseOfSingleSentences) {
   const LabelledSentences text = toy(60, 3);
   SentenceClassifier model(small_classifier(Summary::max), 5, 2);
-  const Scores scores = evaluate(model, text);
+  const Scores scores = evaluate_on(model, text);
   int64_t correct = 0;
   double nats = 0;
   for (int64_t i = 0; i < text.size(); ++i) {
@@ -82,27 +81,6 @@ TEST(Classification, ScoresAreThoseOfSingleSentences) {
   EXPECT_EQ(scores.count, 60);
   EXPECT_NEAR(scores.at("accuracy"), 100.0 * static_cast<double>(correct) / 60, 1e-9);
   EXPECT_NEAR(60 * scores.at("nats"), nats, 1e-4);
-}
-
-TEST(Classification, ContinuesInTheMiddleOfAnEpoch) {
-  const LabelledSentences train = toy(90, 1), valid = toy(10, 2);
-  SentenceClassifier model(small_classifier(Summary::last), 5, 2);
-  const auto rest = [](Classification& task) {
-    std::vector<std::vector<std::vector<int32_t>>> all;
-    for (Batch batch; task.next_batch(batch);) all.push_back(batch.indices);
-    return all;
-  };
-  Classification task(model, {.batch = 8}, train, valid, 5);
-  Classification other(model, {.batch = 8}, train, valid, 5);
-  task.begin_epoch(3);
-  Batch batch;
-  for (int i = 0; i < 4; ++i) ASSERT_TRUE(task.next_batch(batch));
-  EXPECT_NEAR(task.epoch_fraction(), 4.0 / 12, 1e-12);
-  other.begin_epoch(3);
-  hand_over(task, other);
-  const auto expected = rest(task);
-  EXPECT_EQ(expected.size(), 8u);
-  EXPECT_EQ(rest(other), expected);
 }
 
 }  // namespace

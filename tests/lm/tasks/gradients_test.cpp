@@ -191,13 +191,6 @@ TEST(Gradients, NameAParameterThatNobodyUses) {
   const auto model = with_some_text(task);
   EXPECT_EQ(missed(task, *model), "no gradient reaches rnn.weight_hh_l0, rnn.weight_hh_l1");
   EXPECT_EQ(sum_of_squares(model->gradients()), 0);
-  ClassificationTask classification;
-  classification.settings.model.cell = "forgetful";
-  classification.settings.model.hidden = 6;
-  classification.settings.train.batch = 4;
-  const auto classifier = with_some_text(classification);
-  EXPECT_EQ(missed(classification, *classifier),
-            "no gradient reaches recurrent.weight_hh_l0, recurrent.weight_hh_l0_reverse");
   MultiTaskLearning shared = small_translators("forgetful");
   shared.settings.translation.model.bridge = Bridge::copy;  // a trained one leads to the weight only
   const auto translators = with_some_text(shared);

@@ -38,8 +38,12 @@ class Counting : public Objective {
   Scores evaluate(const std::function<void(int64_t)>&) override {
     return {.metrics = {{"length", static_cast<double>(length_)}}};
   }
-  void save(StateWriter& to) const override { to.add("position", position_); }
-  void load(const StateReader& from) override { from.read("position", position_, 0, length_); }
+  void save(StateWriter& to, const std::string& prefix) const override {
+    to.add(prefix + "position", position_);
+  }
+  void load(const StateReader& from, const std::string& prefix) override {
+    from.read(prefix + "position", position_, 0, length_);
+  }
 
  private:
   Module model_;
@@ -154,16 +158,6 @@ TEST(MultiTask, ContinuesFromWhereItWasSaved) {
   }
 }
 
-TEST(MultiTask, RefusesRatiosOutOfRange) {
-  const auto error = [](const std::vector<double>& ratios) {
-    return error_of([&] { const Counted it(1, ratios); });
-  };
-  EXPECT_EQ(error({1, 0}), "second: ratio = 0: expected a number above 0");
-  EXPECT_EQ(error({1, -1}), "second: ratio = -1: expected a number above 0");
-  EXPECT_EQ(error({0.5, 1}), "first: ratio = 0.5: the first task is the reference, whose ratio is 1");
-  EXPECT_EQ(error({}), "there are no tasks");
-}
-
 /// Reverses words, with an auto-encoder and a language model of the results.
 struct Reversal {
   static TranslationText encoded(const TextPair& text, const Vocabulary& vocabulary) {
@@ -228,48 +222,6 @@ TEST(MultiTaskTraining, LearnsAllTasks) {
   const std::vector<double> after = figures();
   for (size_t i = 0; i < 3; ++i) EXPECT_LT(after[i], 0.9 * before[i]) << i;
   EXPECT_LT(after[1], after[2]) << "with a source it is easier than without";
-}
-
-TEST(MultiTaskTraining, ContinuesWithTheSameBits) {
-  const TemporaryFolder folder;
-  Reversal whole, resumed;
-  whole.train(21);  // the reference is in its second epoch or at the end of its first
-  whole.trainer->save(folder / "state");
-  resumed.trainer->load(folder / "state");
-  whole.train(25);
-  resumed.train(25);
-  EXPECT_EQ(resumed.model->values().to_vector(), whole.model->values().to_vector());
-}
-
-// The skip-thought tasks of the languages a and b, beside a translation from a to b. An update of either
-// changes all parameters of its language and no others: the encoder of a, which the translation has, too, or
-// the decoder of b, which it has.
-TEST(MultiTaskTraining, HalvesOfLinesTeachTheEncoderAndTheDecoderOfTheTranslation) {
-  const TextPair train = reversal_task(1, 150, {.letters = 4, .min_length = 2, .max_length = 6});
-  const Vocabulary vocabulary(train.source, {}, {});
-  const std::vector<Route> routes = {{"a", "b"}, {"a", "a"}, {"b", "b"}};
-  EncoderDecoderOptions options;
-  options.cell = "gru";
-  options.embedding = options.readout = 8;
-  options.hidden = 12;
-  for (const size_t i : {size_t{1}, size_t{2}}) {
-    SharedEncoderDecoders model(options, {{"a", vocabulary.size()}, {"b", vocabulary.size()}}, routes);
-    const Text& text = i == 1 ? train.source : train.target;
-    const TranslationText halves = Reversal::encoded(pairs_of_text(text, PairsOf::halves), vocabulary);
-    Translation task(model.at(i), {}, halves.pairs, halves);
-    MultiTaskObjective alone(model, {{"halves", 1, &task}});
-    Trainer trainer(alone, {.epochs = 1, .optimizer = {.kind = OptimizerKind::adam, .learning_rate = 0.01}});
-    const std::vector<real> before = model.values().to_vector();
-    ASSERT_TRUE(trainer.next_batch());
-    trainer.step();
-    trainer.metrics();
-    const std::vector<real> after = model.values().to_vector();
-    for (const Segment& segment : model.segments()) {
-      const auto begin = segment.offset, end = segment.offset + segment.shape.size();
-      const bool is_equal = std::equal(before.begin() + begin, before.begin() + end, after.begin() + begin);
-      EXPECT_EQ(is_equal, !segment.name.starts_with(routes[i].target + ".")) << segment.name;
-    }
-  }
 }
 
 }  // namespace

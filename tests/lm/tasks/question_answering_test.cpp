@@ -1,4 +1,4 @@
-// Question answering as a task: what is learned, the figure, its baselines, and its place in the data.
+// Question answering as a task: what is learned, the figure, its baselines.
 #include "lm/tasks/question_answering.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "lm/training/trainer.h"
-#include "tests/optim/state_in_memory.h"
 
 namespace rondo {
 namespace {
@@ -63,7 +62,7 @@ TEST(QuestionAnswering, LearnsToReadTheAnswerInTheDocument) {
 TEST(QuestionAnswering, ScoresAndAnswersAreThoseOfSingleQuestions) {
   const Toy toy;
   AttentiveReader model = toy.reader();
-  const Scores scores = evaluate(model, toy.valid);
+  const Scores scores = evaluate_on(model, toy.valid);
   const std::vector<Answer> answers = most_probable_answers(model, toy.valid);
   ASSERT_EQ(answers.size(), 80u);
   int64_t correct = 0;
@@ -111,26 +110,6 @@ TEST(QuestionAnswering, BaselinesCountEntities) {
   const FrequencyBaselines found = frequency_baselines(encode_questions(text, vocabulary, 0));
   EXPECT_NEAR(found.most_frequent, 40, 1e-9);
   EXPECT_NEAR(found.not_in_question, 60, 1e-9);
-}
-
-TEST(QuestionAnswering, ContinuesInTheMiddleOfAnEpoch) {
-  const Toy toy;
-  AttentiveReader model = toy.reader();
-  const auto rest = [](QuestionAnswering& task) {
-    std::vector<std::vector<std::vector<int32_t>>> all;
-    for (Batch batch; task.next_batch(batch);) all.push_back(batch.indices);
-    return all;
-  };
-  QuestionAnswering task(model, {.batch = 25}, toy.train, toy.valid, 5);
-  QuestionAnswering other(model, {.batch = 25}, toy.train, toy.valid, 5);
-  task.begin_epoch(3);
-  Batch batch;
-  for (int i = 0; i < 4; ++i) ASSERT_TRUE(task.next_batch(batch));
-  other.begin_epoch(3);
-  hand_over(task, other);
-  const auto expected = rest(task);
-  EXPECT_EQ(expected.size(), 8u);
-  EXPECT_EQ(rest(other), expected);
 }
 
 }  // namespace

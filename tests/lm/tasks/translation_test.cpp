@@ -96,11 +96,6 @@ TEST(Translation, ContinuesFromASavedStateInMidEpochWithTheSameBits) {
   }
 }
 
-TEST(Translation, ReversedSourcesAreAnotherTask) {
-  ReversalTraining ahead, reversed({.batches = {.order = {.batch = 20}, .reverse_source = true}});
-  EXPECT_NE(ahead.advance(1), reversed.advance(1));
-}
-
 TEST(TranslationScores, TheDecidingMetricIsFirstAndTheOthersAreBesideIt) {
   const Evaluation nats{.nats_sum = 6, .symbols = 4};
   const TranslationScores scores = scores_of({"a b c d e", "f"}, {"a b c d x", "f"}, BleuTokenization::none);
@@ -142,17 +137,6 @@ TEST(TranslationScores, OfTheTaskAreThoseOfItsEvaluation) {
   EXPECT_EQ(figure.value(), scores.chrf());
   EXPECT_EQ(figure.at("nats"), evaluate_pairs(it.model, it.valid).nats());
   EXPECT_EQ(figure.at("bleu"), scores.bleu());
-}
-
-TEST(TranslationOptions, OutOfRangeAreRefused) {
-  for (const double smoothing : {-0.1, 1.0, std::nan("")})
-    EXPECT_NE(error_of([&] {
-                check_options(TranslationOptions{.label_smoothing = smoothing});
-              }).find("label_smoothing"),
-              std::string::npos);
-  EXPECT_NE(error_of([] { check_options(TranslationOptions{.eval_beam = 0}); }).find("eval_beam"),
-            std::string::npos);
-  EXPECT_THROW(ReversalTraining({.eval_beam = 0}), InputError);
 }
 
 }  // namespace

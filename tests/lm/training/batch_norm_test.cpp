@@ -61,23 +61,6 @@ struct Case {
 void PrintTo(const Case& it, std::ostream* out) { *out << it.cell << "_" << name_of(it.batching); }
 class BatchNormTraining : public testing::TestWithParam<Case> {};
 
-TEST_P(BatchNormTraining, GoesOnFromASavedStateWithTheSameBits) {
-  const TemporaryFolder folder;
-  const std::vector<int32_t> ids = batch_norm_ids();
-  const Recipe recipe = batch_norm_recipe(GetParam().cell, GetParam().batching);
-  Training whole(recipe, 11, ids, line_end), resumed(recipe, 11, ids, line_end);
-  updates_of_epochs(whole, 3);
-  const std::vector<real> after_three = statistics_of(whole.model);
-  whole.trainer.save(folder / "state", 0);
-  resumed.trainer.load(folder / "state");
-  EXPECT_EQ(statistics_of(resumed.model), after_three);
-  updates_of_epochs(whole, 12);
-  updates_of_epochs(resumed, 12);
-  EXPECT_EQ(resumed.model.values().to_vector(), whole.model.values().to_vector());
-  EXPECT_EQ(statistics_of(resumed.model), statistics_of(whole.model));
-  EXPECT_NE(statistics_of(whole.model), after_three);
-}
-
 TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
   const std::vector<int32_t> ids = batch_norm_ids();
   Recipe recipe = batch_norm_recipe(GetParam().cell, GetParam().batching);
@@ -165,26 +148,6 @@ TEST(BatchNormModel, SavesItsStatisticsButDoesNotCountThem) {
   EXPECT_EQ(statistics_of(other.model), statistics_of(training.model));
   save_model(folder / "again", other.model);
   EXPECT_EQ(bytes_of_file(folder / "again"), bytes_of_file(folder / "model"));
-}
-
-TEST(BatchNormModel, RefusesFilesOfOtherRecipes) {
-  const TemporaryFolder folder;
-  const std::vector<int32_t> ids = batch_norm_ids();
-  Training norm(batch_norm_recipe(), 11, ids), plain(batch_norm_recipe("lstm"), 11, ids);
-  save_model(folder / "norm", norm.model);
-  save_model(folder / "plain", plain.model);
-  EXPECT_EQ(Safetensors(folder / "plain").tensors().size(), plain.model.segments().size());
-  const std::string other = "belongs to another recipe";
-  expect_contains(error_of([&] { load_model(folder / "plain", norm.model); }), other);
-  expect_contains(error_of([&] { load_model(folder / "norm", plain.model); }), other);
-  Recipe longer = batch_norm_recipe();
-  longer.language_model().train.batches.chunks.length = 8;
-  Training eight(longer, 11, ids);
-  expect_contains(error_of([&] { load_model(folder / "norm", eight.model); }), other);
-  TensorsInMemory file(folder / "norm");
-  file.set_first(norm.model.buffers()[0]->name(), NAN);
-  write_safetensors(folder / "norm", file.tensors(), file.metadata);
-  expect_contains(error_of([&] { load_model(folder / "norm", norm.model); }), "not finite");
 }
 
 // The program, from training to evaluation.

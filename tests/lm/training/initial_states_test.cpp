@@ -38,19 +38,5 @@ TEST(TrainedInitialStatesOfLanguageModels, LearnWhereAStateBegins) {
   EXPECT_EQ(learns, (std::vector<bool>{true, false, false, true, false, false, true}));
 }
 
-TEST(TrainedInitialStatesOfLanguageModels, GoOnFromASavedStateWithTheSameBits) {
-  for (const Batching batching : {Batching::crops, Batching::streams}) {
-    const TemporaryFolder folder;
-    const std::vector<int32_t> ids = some_ids();
-    Training whole(recipe_of(batching), 11, ids, 0), resumed(recipe_of(batching), 11, ids, 0);
-    advance(whole, 3);
-    whole.trainer.save(folder / "state", 0);
-    resumed.trainer.load(folder / "state");
-    advance(whole, 20);
-    advance(resumed, 20);
-    EXPECT_EQ(resumed.model.values().to_vector(), whole.model.values().to_vector());
-  }
-}
-
 }  // namespace
 }  // namespace rondo

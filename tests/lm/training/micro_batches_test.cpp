@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tests/lm/training/small_training.h"
+#include "tests/temporary_folder.h"
 
 namespace rondo {
 namespace {
@@ -48,23 +49,6 @@ TEST(Training, LinesWithoutTheirPaddingGiveTheSameUpdates) {
   // Statistics of few rows magnify what floats round, so here are many, and more is allowed.
   expect_same_updates_without_padding(
       "bn_lstm", 24, 0, lines_of(48, [](int32_t line) { return line % 3 == 0 ? 20 : 37; }), 1e-3);
-}
-
-// The order of the lines in a batch, and the padding behind them, change nothing.
-TEST(Training, PaddingChangesNothing) {
-  const std::vector<int32_t> ids = {1, 2, 3, 0, 4, 0};  // two lines
-  Recipe recipe = small_recipe_that_ends("gru");
-  recipe.language_model().model.dropout = 0;
-  recipe.language_model().train.micro_batch = 0;
-  recipe.language_model().train.batches.batching = Batching::lines;
-  const auto trained = [&](int64_t batch) {
-    recipe.language_model().train.batches.batch = batch;
-    Training training(recipe, 11, ids, 0);
-    updates(training, 1);
-    return training.model.values().to_vector();
-  };
-  const auto two = trained(2), five = trained(5);
-  for (size_t i = 0; i < two.size(); ++i) ASSERT_NEAR(two[i], five[i], 1e-5);
 }
 
 TEST(Training, MicroBatchesTrainAsTheWholeBatchDoes) {

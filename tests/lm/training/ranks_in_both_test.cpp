@@ -361,15 +361,6 @@ std::string refusal_of(Training& training) {
 TEST(Ranks, DoNotDivideTheStatisticsOfABatch) {
   const std::string why =
       "batch normalisation is over the rows of a whole batch, which cannot be divided among ranks";
-  LanguageModelOptions text = LanguageModelTraining::model_options();
-  text.cell = "bn_lstm";
-  struct {
-    LanguageModel model;
-    std::vector<int32_t> ids = LanguageModelTraining::some_ids();
-    LanguageModelling task{model, LanguageModelTraining::task_options(0), ids};
-    Trainer trainer{task, trainer_options()};
-  } of_text{LanguageModel(text, 11, 1)};
-  EXPECT_EQ(refusal_of(of_text), why);
   SentenceClassifierOptions options;
   options.embedding = 5;
   options.hidden = 6;

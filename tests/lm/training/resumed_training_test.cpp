@@ -132,12 +132,6 @@ TEST(Training, BeginsAnewWithAState) {
   EXPECT_THROW(training.trainer.step(), Error);
 }
 
-TEST(StateFile, HoldsNoNameTwice) {
-  StateFileWriter file;
-  file.add("step", int64_t{1});
-  EXPECT_THROW(file.add("step", 2.0), Error);
-}
-
 TEST(Training, CountsItsSecondsAcrossResumes) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();

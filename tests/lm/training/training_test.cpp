@@ -13,6 +13,7 @@
 #include "tensor/allocator.h"
 #include "tensor/products/precision.h"
 #include "tests/lm/training/small_training.h"
+#include "tests/temporary_folder.h"
 
 namespace rondo {
 namespace {
@@ -58,35 +59,6 @@ TEST_P(TrainingTest, ASteadyUpdateAsksTheSystemForNothing) {
   EXPECT_EQ(memory_statistics(Device::cpu).system_allocations, before);
 }
 
-/// The gradient of the first step of two models with the same weights; only the seeds of the trainings
-/// differ.
-void expect_gradients_of_seeds(double dropout, bool same) {
-  const std::vector<int32_t> ids = some_ids();
-  Recipe recipe = small_recipe("lstm");
-  recipe.language_model().model.dropout = dropout;
-  Training one(recipe, 11, ids);
-  recipe.trainer.seed = 2;
-  Training two(recipe, 11, ids);
-  copy(one.model.values(), two.model.values());
-  updates(one, 1);
-  updates(two, 1);
-  EXPECT_EQ(one.model.gradients().to_vector() == two.model.gradients().to_vector(), same);
-}
-
-TEST(Training, TheSeedIsThatOfDropout) {
-  expect_gradients_of_seeds(0.3, false);
-  expect_gradients_of_seeds(0, true);
-}
-
-TEST(Training, CropsNeedNoLineEnd) {
-  Recipe recipe = small_recipe("gru");
-  recipe.language_model().train.batches.batching = Batching::crops;
-  const std::vector<int32_t> ids = some_ids();
-  Training training(recipe, 11, ids);
-  updates(training, 1);
-  EXPECT_EQ(training.task.chunk().steps, 7);
-}
-
 TEST(Training, RefusesLinesOfATextWithoutALineEnd) {
   Recipe recipe = small_recipe_that_ends("gru");
   recipe.language_model().train.batches.batching = Batching::lines;
@@ -122,13 +94,6 @@ TEST(Training, TheRateOfAStepIsInProportionToItsOwnChunk) {
   recipe.language_model().train.loss = LossScale::sum_over_time;
   Training sums(recipe, 11, ids);
   while (sums.trainer.next_batch()) EXPECT_EQ(update(sums).learning_rate, 0.5);
-}
-
-TEST(Training, RefusesANegativeClip) {
-  Recipe recipe = small_recipe("rnn");
-  recipe.trainer.clip = -1;
-  const std::vector<int32_t> ids = some_ids();
-  EXPECT_THROW(Training(recipe, 11, ids), InputError);
 }
 
 // The gradients are those of the weights with the update's noise, the update is of the weights without.
