@@ -14,6 +14,7 @@
 #include "nn/cells/join.h"
 #include "tensor/allocator.h"
 #include "tensor/products/gemm.h"
+#include "tensor/products/precision.h"
 #include "tensor/profile.h"
 #include "tensor/random.h"
 #include "tensor/threads.h"
