@@ -363,7 +363,7 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prep
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
   if (begins_trained) save_model(run.model(), *training.model);
   Terminal terminal(recipe, options.quiet);
-  TrainingLog log(recipe, run, log_position, trainer.step_count(), device);
+  TrainingLog log(recipe, run, log_position, device);
   const int64_t log_begin = log.sync();
   trainer.save(run.state(), log_begin);  // before anything is logged: a killed run can be resumed
   if (log_begin < log_position)
