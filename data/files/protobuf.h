@@ -1,11 +1,10 @@
-// Messages in the encoding of protocol buffers (protobuf.dev/programming-guides/encoding), for writing. Used
-// by data/files/onnx.h and lm/program/log.h.
+// Messages in the encoding of protocol buffers (protobuf.dev/programming-guides/encoding), for writing;
+// data/files/onnx.h uses them.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace rondo {
 
@@ -16,10 +15,6 @@ class ProtobufMessage {
   void add(int field, std::string_view text);
   void add(int field, const char* text) { add(field, std::string_view(text)); }
   void add(int field, const ProtobufMessage& part) { add(field, part.bytes_); }
-  void add_double(int field, double number);
-  void add_float(int field, float number);
-  /// A repeated field, packed.
-  void add_doubles(int field, const std::vector<double>& numbers);
   const std::string& bytes() const { return bytes_; }
 
  private:

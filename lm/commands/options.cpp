@@ -52,14 +52,4 @@ void add_steps(CLI::App& to, std::string& steps) {
             "end after this many updates of the weights, whatever --epochs says; 0: epochs end it");
 }
 
-void add_sweep_plot(CLI::App& to, SweepPlotOptions& options) {
-  add_text(to, "--over", options.over, "KEY",
-           "the x axis of a sweep's diagram: a setting, or parameters (default: the setting that varies, if "
-           "there is one and its values are numbers)");
-  add_value(to, "--band", options.band, "W", in_range(0.0, 1e6, "a number, 0 or above"),
-            fmt::format("mark figures within W of the recipe's own settings, or of the best; 0: none "
-                        "(default: {} for perplexity, else none)",
-                        default_band));
-}
-
 }  // namespace rondo

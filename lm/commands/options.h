@@ -15,7 +15,6 @@
 #include "lm/program/cli.h"
 #include "lm/program/compute.h"
 #include "lm/program/settings.h"
-#include "lm/report/sweep.h"
 #include "tensor/error.h"
 #include "tensor/keys.h"
 #include "tensor/threads.h"
@@ -96,8 +95,5 @@ inline const std::string data_text =
     "valid, 5 % test";
 
 void add_steps(CLI::App& to, std::string& steps);
-
-/// The options of diagrams of sweeps.
-void add_sweep_plot(CLI::App& to, SweepPlotOptions& options);
 
 }  // namespace rondo

@@ -21,7 +21,7 @@
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"
-#include "lm/report/curves.h"
+#include "lm/report/page.h"
 
 namespace rondo {
 namespace {
@@ -76,7 +76,7 @@ int probe_runs(const ProbeCommandOptions& options) {
   }
   if (options.json) print_json(json_of(runs));
   flush_output();
-  if (!options.svg.empty()) write_files("--svg", options.svg, pictures_of(runs));
+  if (!options.svg.empty()) write_pictures("--svg", options.svg, pictures_of(runs));
   return 0;
 }
 

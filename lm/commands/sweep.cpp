@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,12 +45,11 @@ namespace fs = std::filesystem;
 // --- Plan ---
 
 struct SweepOptions {
-  TrainOptions train{};  // of all runs; `out` is the folder of the runs, empty: runs/RECIPE-sweep
+  TrainOptions train{};  // of all runs; `out` is the folder of the runs
   std::vector<SweptSettings> settings{};
   std::optional<std::int64_t> seeds{};  // none: one
   int jobs = 1;                         // runs at a time, which share the threads
   bool json = false;
-  SweepPlotOptions drawn{};
   std::vector<std::string> words{};  // of the command line
 };
 
@@ -59,6 +57,8 @@ struct PlannedRun {
   SweepRun run;
   fs::path folder;
   bool has_test = false;  // whether a model is measured on a test text at the end
+
+  bool is_there() const { return file_is_there(RunFolder{folder}.config()); }
 };
 
 /// Whether a run can be trained on until it is as long as the sweep wants it. By epochs: after `--steps` a
@@ -68,25 +68,36 @@ bool is_shorter(const Recipe& there, const Recipe& planned) {
   return before.steps == 0 && now.steps == 0 && now.epochs > before.epochs;
 }
 
-/// InputError if the run in `folder` has other settings than the sweep would give it, except that it may be
-/// shorter.
-void check_same_settings(const fs::path& folder, Recipe there, Recipe planned) {
-  if (is_shorter(there, planned)) there.trainer.epochs = planned.trainer.epochs;
-  const Keys of_there = keys_of(there), of_planned = keys_of(planned);
-  for (std::size_t i = 0; i < std::min(of_there.size(), of_planned.size()); ++i) {
-    const Key &its = of_there[i], &ours = of_planned[i];
-    check_input(its.name == ours.name && value_text(its) == value_text(ours),
-                "{}: this run has {} = {}, and the sweep {} = {}: give another --out; only a larger number "
-                "of epochs trains runs on",
-                folder.string(), its.name, value_text(its), ours.name, value_text(ours));
+/// InputError if a run that is there has other settings or another text than the sweep would give it, except
+/// that it may be shorter. `made_by` is what a training would record.
+void check_is_the_same(const PlannedRun& planned, const Provenance& made_by) {
+  RunConfig there = read_config({planned.folder});
+  Recipe wanted = planned.run.recipe;
+  if (is_shorter(there.recipe, wanted)) there.recipe.trainer.epochs = wanted.trainer.epochs;
+  for (const Key& key : keys_of(there.recipe)) {
+    const std::string its = value_text(key), ours = default_text(key, keys_of(wanted));
+    check_input(its == ours,
+                "{}: this run has {} = {}, and the sweep {}: give another --out; only a larger number of "
+                "epochs trains runs on",
+                planned.folder.string(), key.name, its, ours);
   }
+  check_input(is_same_data(there.made_by.sha256, made_by.sha256),
+              "{}: has another text, {}, than this sweep with {}: give another --out",
+              planned.folder.string(), name_of_text(there.made_by.data), name_of_text(made_by.data));
 }
 
-/// What a training would record of the data, and whether that has a test text.
-using SweepData = std::pair<Provenance, bool>;
+/// The settings of a recipe's data, and of its tasks.
+std::string data_settings(Recipe recipe) {
+  std::string text;
+  for (const Key& key : keys_of(recipe))
+    if (key.name.starts_with("data.") || key.name.starts_with("tasks."))
+      text += key.name + " = " + value_text(key) + '\n';
+  return text;
+}
 
-/// InputErrors of Task::open(), such as for a folder that is not there.
-SweepData open_data(TrainOptions options, const SweepRun& run) {
+/// What a training would record of the data, and whether that has a test text. InputErrors of Task::open(),
+/// such as for a folder that is not there.
+std::pair<Provenance, bool> open_data(TrainOptions options, const SweepRun& run) {
   options.settings = run.settings;
   options.out = "";
   Setup setup(options);
@@ -99,88 +110,47 @@ SweepData open_data(TrainOptions options, const SweepRun& run) {
   return {made_by, std::find(splits.begin(), splits.end(), "test") != splits.end()};
 }
 
-/// The settings of a recipe's section [data], and of its tasks.
-std::string data_settings(Recipe recipe) {
-  std::string text;
-  for (const Key& key : keys_of(recipe))
-    if (key.name.starts_with("data.") || key.name.starts_with("tasks."))
-      text += key.name + " = " + value_text(key) + '\n';
-  return text;
-}
-
-/// The runs of a sweep: each in its folder, or in that of a run with the same settings which an earlier sweep
-/// has named after other ones. InputError if a run that is there has other settings or another text, or if
-/// the diagram could not be drawn.
+/// The runs of a sweep. InputErrors of check_is_the_same() and open_data().
 std::vector<PlannedRun> plan_runs(const SweepOptions& options) {
-  const fs::path out = options.train.out;
-  Runs all;
-  const auto add = [&](const std::string& path, const RunConfig& config) {
-    all.push_back(std::make_shared<const RunRecord>(RunRecord{.path = path, .config = config}));
-  };
-  std::map<std::string, fs::path> there;  // by the settings
-  for (const fs::path& folder : runs_in(out)) {
-    RunConfig config = read_config({folder});
-    add(folder.string(), config);
-    if (config.made_by.device == options.train.device.value_or(Device::cpu) &&
-        config.made_by.precision == options.train.precision.value_or(Precision::fp32))
-      there.emplace(write_toml(keys_of(config.recipe)), folder);
-  }
   std::vector<PlannedRun> planned;
-  std::map<std::string, SweepData> data;  // by the settings of the data: each text is read once
-  for (SweepRun& run : runs_of_sweep(options.train.recipe, options.settings, options.seeds)) {
+  std::map<std::string, std::pair<Provenance, bool>> data;  // by its settings: each text is read once
+  for (const SweepRun& run : runs_of_sweep(options.train.recipe, options.settings, options.seeds)) {
     const std::string settings = data_settings(run.recipe);
     if (!data.contains(settings)) data.emplace(settings, open_data(options.train, run));
     const auto& [made_by, has_test] = data.at(settings);
-    fs::path folder = out / run.name;
-    const auto same = there.find(write_toml(keys_of(run.recipe)));
-    if (!fs::exists(folder) && same != there.end()) folder = same->second;
-    if (file_is_there(RunFolder{folder}.config())) {
-      const RunConfig config = read_config({folder});
-      check_same_settings(folder, config.recipe, run.recipe);
-      check_input(is_same_data(config.made_by.sha256, made_by.sha256),
-                  "{}: has another text, {}, than this sweep with {}: give another --out", folder.string(),
-                  name_of_text(config.made_by.data), name_of_text(made_by.data));
-    }
-    add("this sweep", {run.recipe, made_by});
-    planned.push_back({std::move(run), std::move(folder), has_test});
+    planned.push_back({run, fs::path(options.train.out) / run.name, has_test});
+    if (planned.back().is_there()) check_is_the_same(planned.back(), made_by);
   }
-  check_sweep_plot(all, options.drawn);
   return planned;
 }
 
 // --- Child process ---
 
-/// A process of this program. Its standard output and error go to a file. A signal from the terminal does not
-/// reach it; if this process ends it gets SIGTERM.
-class ChildProcess {
- public:
-  /// The words of a command line: the program's name, as it was typed, first. Error if it cannot be started.
-  explicit ChildProcess(const std::vector<std::string>& words);
-
-  void stop() const { kill(process_, SIGINT); }
-  /// Its exit status, or 128 + the signal that ended it; none: it goes on.
-  std::optional<int> status() const;
-  /// The lines that it has printed so far.
-  std::vector<std::string> lines() const;
-
- private:
+/// A process of this program that trains a run.
+struct Training {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  std::unique_ptr<std::FILE, Close> output_{std::tmpfile()};
-  pid_t process_ = -1;
+
+  std::size_t index;  // of the run
+  std::unique_ptr<std::FILE, Close> output{std::tmpfile()};
+  Clock::time_point begin = Clock::now();
+  pid_t process = -1;
 };
 
-ChildProcess::ChildProcess(const std::vector<std::string>& words) {
-  check_system(output_ != nullptr, "cannot make a temporary file");
+/// Starts the process of a training, with the words of a command line. Its standard output and error go to a
+/// file. A signal from the terminal does not reach it; if this process ends it gets SIGTERM. Error if it
+/// cannot be started.
+void start(Training& training, const std::vector<std::string>& words) {
+  check_system(training.output != nullptr, "cannot make a temporary file");
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  const int output = fileno(output_.get());
+  const int output = fileno(training.output.get());
   const pid_t parent = getpid();
-  process_ = fork();
-  check_system(process_ >= 0, "cannot start another process");
-  if (process_ > 0) return;
+  training.process = fork();
+  check_system(training.process >= 0, "cannot start another process");
+  if (training.process > 0) return;
   // Only calls that are safe between fork() and exec() follow.
   setpgid(0, 0);  // its own group, or Ctrl-C would reach it twice
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -192,19 +162,13 @@ ChildProcess::ChildProcess(const std::vector<std::string>& words) {
   _exit(127);
 }
 
-std::optional<int> ChildProcess::status() const {
-  int status = 0;
-  if (waitpid(process_, &status, WNOHANG) != process_) return std::nullopt;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-std::vector<std::string> ChildProcess::lines() const {
-  struct stat file {};
-  fstat(fileno(output_.get()), &file);
-  std::string text(static_cast<std::size_t>(file.st_size), '\0');
-  // The position in the file is that of the process, too: pread() does not move it.
-  const ssize_t got = pread(fileno(output_.get()), text.data(), text.size(), 0);
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+/// The lines that it has printed so far. The position in the file is that of the process, too: pread() does
+/// not move it.
+std::vector<std::string> lines_of(const Training& training) {
+  std::string text;
+  char part[4096];
+  for (ssize_t got = 1; got > 0; text.append(part, static_cast<std::size_t>(std::max<ssize_t>(got, 0))))
+    got = pread(fileno(training.output.get()), part, sizeof part, static_cast<off_t>(text.size()));
   std::vector<std::string> lines;
   for (const std::string_view line : split_lines(text)) lines.emplace_back(line);
   return lines;
@@ -214,8 +178,8 @@ std::vector<std::string> ChildProcess::lines() const {
 
 class Sweep {
  public:
-  Sweep(const SweepOptions& options, std::vector<PlannedRun> runs)
-      : options_(options), runs_(std::move(runs)), progress_(options.json ? stderr : stdout) {}
+  Sweep(const SweepOptions& options, const std::vector<PlannedRun>& runs)
+      : options_(options), runs_(runs), progress_(options.json ? stderr : stdout) {}
 
   /// The exit status.
   int train_all() {
@@ -225,34 +189,25 @@ class Sweep {
       if (running_.empty()) break;  // stopped, or nothing was left to do
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       if (signals.received() != 0 && !std::exchange(stopping, true))
-        for (const Running& it : running_) it.process.stop();
-      std::erase_if(running_, [&](const Running& it) {
-        const std::optional<int> status = it.process.status();
-        if (status) conclude(it, *status, stopping);
-        return status.has_value();
+        for (const Training& it : running_) kill(it.process, SIGINT);
+      std::erase_if(running_, [&](const Training& it) {
+        int status = 0;
+        const bool has_ended = waitpid(it.process, &status, WNOHANG) == it.process;
+        if (has_ended) conclude(it, status, stopping);
+        return has_ended;
       });
       show_progress();
     }
     progress_.erase();
-    const std::string again = shell_command(options_.words);
-    if (const int signal = signals.received()) {
-      progress_.line(
-          fmt::format("stopped: {} of {} runs are finished; to go on: {}", finished_, runs_.size(), again));
-      return 128 + signal;
-    }
-    if (failed_ > 0)
-      progress_.line(
-          fmt::format("{} of {} runs failed; to try them again: {}", failed_, runs_.size(), again));
-    return failed_ > 0 ? 1 : 0;
+    const int signal = signals.received();
+    if (signal != 0 || failed_ > 0)
+      progress_.line(fmt::format("{}: {} of {} runs are finished, {} failed; to go on: {}",
+                                 signal != 0 ? "stopped" : "not complete", finished_, runs_.size(), failed_,
+                                 shell_command(options_.words)));
+    return signal != 0 ? 128 + signal : failed_ > 0 ? 1 : 0;
   }
 
  private:
-  struct Running {
-    std::size_t index;
-    ChildProcess process;
-    Clock::time_point begin;
-  };
-
   std::string title_of(std::size_t index) const {
     return fmt::format("{} of {}  {}  ", index + 1, runs_.size(), runs_[index].folder.filename().string());
   }
@@ -285,7 +240,7 @@ class Sweep {
     const std::size_t index = next_++;
     const PlannedRun& planned = runs_[index];
     std::optional<Recipe> there;  // of a run in this folder
-    if (file_is_there(RunFolder{planned.folder}.config())) {
+    if (planned.is_there()) {
       const RunRecord run = read_run(planned.folder.string());
       // It may have been killed between its training and its test.
       const bool is_complete = run.finished && (run.measured[test_kind] || !planned.has_test);
@@ -295,22 +250,23 @@ class Sweep {
     }
     if (!is_terminal(fileno(options_.json ? stderr : stdout)))  // a terminal has a progress line
       progress_.line(title_of(index) + (there ? "goes on" : "begins"));
-    running_.push_back({index, ChildProcess(words_of(planned, there)), Clock::now()});
+    Training& training = running_.emplace_back(Training{.index = index});
+    start(training, words_of(planned, there));
   }
 
   /// Shows each warning once, since most concern all runs, and then how the run has ended.
-  void conclude(const Running& it, int status, bool stopping) {
-    const std::vector<std::string> lines = it.process.lines();
+  void conclude(const Training& it, int status, bool stopping) {
+    const std::vector<std::string> lines = lines_of(it);
     for (const std::string& line : lines)
       if (line.starts_with("lm: warning: ") && warned_.insert(line).second)
         progress_.line(title_of(it.index) + line);
-    if (status == 0) {
+    if (status == 0)
       finish(it.index, read_run(runs_[it.index].folder.string()),
              "in " + duration_text(seconds_since(it.begin)));
-    } else if (!stopping) {
-      const std::string why = status > 128 ? fmt::format("signal {}", status - 128) : "no message";
-      fail(it.index, status > 128 || lines.empty() ? why : lines.back());
-    }
+    else if (!stopping)
+      fail(it.index, WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
+                     : lines.empty()     ? "no message"
+                                         : lines.back());
   }
   void fail(std::size_t index, const std::string& why) {
     ++failed_;
@@ -333,21 +289,21 @@ class Sweep {
   void show_progress() {
     if (!progress_.due()) return;
     std::vector<std::string> texts;
-    for (const Running& it : running_)
-      if (const std::vector<std::string> lines = it.process.lines(); !lines.empty())
+    for (const Training& it : running_)
+      if (const std::vector<std::string> lines = lines_of(it); !lines.empty())
         texts.push_back(title_of(it.index) + lines.back());
     if (!texts.empty()) progress_.status(fmt::format("{}", fmt::join(texts, "  |  ")));
   }
 
   const SweepOptions& options_;
-  std::vector<PlannedRun> runs_;
+  const std::vector<PlannedRun>& runs_;
   Progress progress_;
-  std::vector<Running> running_;
+  std::vector<Training> running_;
   std::set<std::string> warned_;
   std::size_t next_ = 0, finished_ = 0, failed_ = 0;
 };
 
-/// Prints a line for each run, then their table, and writes the diagram to OUT/sweep.svg. Returns 0, 1 if
+/// Prints a line for each run, then their table, and writes OUT/sweep.svg, their diagram. Returns 0, 1 if
 /// runs have failed, or 128 + the signal that stopped it, once all running trainings have saved their state.
 int sweep(const SweepOptions& options) {
   const fs::path out = options.train.out;
@@ -356,71 +312,61 @@ int sweep(const SweepOptions& options) {
   check_input(!fs::exists(out) || fs::is_directory(out), "--out {}: is a file; give a folder", out.string());
   check_input(!fs::is_other(options.train.data),
               "--data {}: every run reads it anew: give a file or a folder", options.train.data);
-  std::vector<PlannedRun> planned = plan_runs(options);
+  const std::vector<PlannedRun> planned = plan_runs(options);
   fs::create_directories(out);
   const FolderLock lock(out, "sweeps here");
-  const std::string plot = (out / "sweep.svg").string();
-  file_to_write("--out", plot);  // rather refused now than after the trainings
-  const int status = Sweep(options, std::move(planned)).train_all();
-  if (!holds_runs(out)) return status;
-  const Runs runs = read_runs({out.string()}).first;
-  write_sweep_plot("--out", plot, runs, options.drawn);
+  const int status = Sweep(options, planned).train_all();
+  std::vector<std::string> folders;
+  for (const PlannedRun& it : planned)
+    if (it.is_there()) folders.push_back(it.folder.string());
+  const Runs runs = read_runs(folders).first;
+  if (runs.empty()) return status;
   print_table(runs, {.json = options.json});
+  if (const std::vector<Plot> plots = plots_of_sweep(runs); !plots.empty())
+    write_atomically(out / "sweep.svg", svg_of(plots));
   return status;
 }
 
 }  // namespace
 
 Command add_sweep(CommandLine& line) {
-  struct Words {
-    SweepOptions options;
-    std::vector<std::string> sets;
-    std::string epochs, steps;  // texts, because they become settings
-  };
-  const auto words = std::make_shared<Words>();
-  SweepOptions& options = words->options;
+  const auto options = std::make_shared<SweepOptions>();
   CLI::App& app = add_command(
       line, "sweep", "train every combination of settings, with several seeds",
-      "lm sweep --recipe char-lstm --data book.txt --epochs 5 --set model.hidden=128,256,512 --seeds 3 --out "
-      "runs/sizes",
+      "lm sweep --recipe char-lstm --data book.txt --set train.epochs=5 --set model.hidden=128,256,512 "
+      "--seeds 3 "
+      "--out runs/sizes",
       "Each run is that of lm train with these settings, in a folder of --out that is named after them. At "
       "the end comes their table, which lm table FOLDER shows again; sweep.svg in --out draws it. Ctrl-C "
       "stops, and the same command continues: finished runs are kept, stopped ones resumed.");
-  add_text(app, "--recipe", options.train.recipe, "NAME|FILE", "a name from `lm recipes`, or a TOML file");
-  add_text(app, "--data", options.train.data, "DIR|FILE", data_text);
-  add_text(app, "--out", options.train.out, "FOLDER",
+  add_text(app, "--recipe", options->train.recipe, "NAME|FILE", "a name from `lm recipes`, or a TOML file")
+      ->required();
+  add_text(app, "--data", options->train.data, "DIR|FILE", data_text);
+  add_text(app, "--out", options->train.out, "FOLDER",
            "the folder to make, or to continue in (default: runs/RECIPE-sweep)");
-  add_list(app, "--set", words->sets, "KEY=VALUE,...",
-           "a setting with one or several values, can be repeated; a list is a value in [ ]. Settings that "
-           "vary together: --set model.hidden:model.dropout=650:0.5,1500:0.65");
-  add_text(app, "--epochs", words->epochs, "N",
-           "times that each run reads the training text (default: the recipe's)");
-  add_steps(app, words->steps);
-  add_value(app, "--seeds", options.seeds, "N", integer(1, 10000),
-            "runs of each setting, from train.seed on (default: 1)");
-  add_value(app, "--jobs", options.jobs, "N", integer(1, max_threads),
+  const auto read_settings = [options](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) options->settings.push_back(parse_swept(text));
+  };
+  app.add_option_function<std::vector<std::string>>(
+         "--set", read_settings,
+         "a setting with one or several values, can be repeated; a list is a value in [ ]. Settings that "
+         "vary "
+         "together: --set model.hidden:model.dropout=650:0.5,1500:0.65")
+      ->type_name("KEY=VALUE,...")
+      ->expected(1)
+      ->take_all();
+  add_value(app, "--seeds", options->seeds, "N", integer(1, 10000),
+            "runs of each setting, with the seeds from the recipe's train.seed on (default: 1)");
+  add_value(app, "--jobs", options->jobs, "N", integer(1, max_threads),
             "trainings at a time; they share the threads")
       ->capture_default_str();
-  add_sweep_plot(app, options.drawn);
-  add_device(app, options.train);
-  app.add_flag("--json", options.json, "print one JSON object; the progress goes to stderr");
-  return {&app, [words, &line] {
-            SweepOptions& given = words->options;
-            check_input(!given.train.recipe.empty(),
-                        "sweep: no recipe given; `{} recipes` lists them, as in --recipe char-lstm",
-                        this_program());
-            // The same folder at each call, so that the same command goes on.
-            if (given.train.out.empty())
-              given.train.out = fmt::format("runs/{}-sweep", load_recipe(given.train.recipe).name);
-            for (const std::string& text : words->sets) given.settings.push_back(parse_swept(text));
-            const auto add = [&](const std::string& flag, const std::string& value) {
-              const std::string where = fmt::format("--{} {}", flag, value);
-              if (!value.empty()) given.settings.push_back({where, {"train." + flag}, {{value}}});
-            };
-            add("epochs", words->epochs);
-            add("steps", words->steps);
-            given.words = line.words;
-            return sweep(given);
+  add_device(app, options->train);
+  app.add_flag("--json", options->json, "print one JSON object; the progress goes to stderr");
+  return {&app, [options, &line] {
+            if (options->train.out.empty())  // the same folder at each call, so that the same command goes on
+              options->train.out = fmt::format("runs/{}-sweep", load_recipe(options->train.recipe).name);
+            options->words = line.words;
+            return sweep(*options);
           }};
 }
 

@@ -1,7 +1,6 @@
 // `lm table`: what was measured of runs, beside published results. The table: lm/report/run_table.h.
 #include "lm/commands/options.h"
 #include "lm/report/run_table.h"
-#include "lm/report/sweep.h"
 
 namespace rondo {
 
@@ -9,8 +8,6 @@ Command add_table(CommandLine& line) {
   struct Words {
     std::vector<std::string> runs;
     TableOptions table;
-    std::string plot;  // a file; empty: none
-    SweepPlotOptions drawn{};
   };
   const auto words = std::make_shared<Words>();
   TableOptions* const options = &words->table;
@@ -22,8 +19,8 @@ Command add_table(CommandLine& line) {
       "differ between rows are columns; so is the text, if it differs: its name, and the beginning of a "
       "SHA-256 of its files' digests. A published figure is shown beside the same kind of model on the same "
       "text, read in the same way. Training time is that of the updates, without evaluations. A dash: no "
-      "such figure.");
-  app.add_option("runs", words->runs, "run folders, and folders of sweeps")->type_name("RUN")->required();
+      "such figure. Without an option what all rows have in common is above the table.");
+  add_run(app, "runs", words->runs, "run folders, and folders of sweeps");
   add_list(app, "--group-by", options->group_by, "KEY",
            "a setting, can be repeated: runs on one text with the same value share a row, finished and "
            "unfinished ones apart, with mean, standard deviation and number, whatever other settings differ")
@@ -34,23 +31,12 @@ Command add_table(CommandLine& line) {
   app.get_option("--sort")->excludes(json);
   CLI::Option* markdown =
       app.add_flag("--markdown", options->markdown, "print a table for a page on GitHub")->excludes(json);
-  CLI::Option* csv = app.add_flag("--csv", options->csv, "print comma-separated values, one number per cell")
-                         ->excludes(json)
-                         ->excludes(markdown);
-  app.add_flag("--full", options->full,
-               "print all columns, as --markdown and --csv do, also those of details and of what all rows "
-               "have in common")
+  app.add_flag("--csv", options->csv, "print comma-separated values, one number per cell")
       ->excludes(json)
-      ->excludes(markdown)
-      ->excludes(csv);
-  CLI::Option* plot = add_text(app, "--plot", words->plot, "FILE.svg", "draw a sweep");
-  add_sweep_plot(app, words->drawn);
-  for (const char* name : {"--over", "--band"}) app.get_option(name)->needs(plot);
+      ->excludes(markdown);
   return {&app, [words] {
             const auto [runs, status] = read_runs(words->runs);
-            if (runs.empty()) return status;
-            if (!words->plot.empty()) write_sweep_plot("--plot", words->plot, runs, words->drawn);
-            print_table(runs, words->table);
+            if (!runs.empty()) print_table(runs, words->table);
             return status;
           }};
 }

@@ -304,7 +304,7 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prep
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
   if (begins_trained) save_model(run.model(), *training.model);
   Terminal terminal(recipe, options.quiet);
-  TrainingLog log(recipe, run, prepared.log_position, trainer.step_count(), prepared.compute.device);
+  TrainingLog log(recipe, run, prepared.log_position, prepared.compute.device);
   save_begin(prepared, log, terminal);
   say_beginning(setup, prepared.before, prepared.compute, training, terminal);
   TrainingPage page(run);

@@ -1,4 +1,4 @@
-// What a run records: its log, its measurements, and events for TensorBoard.
+// What a run records: its log, and measurements of its model.
 #pragma once
 
 #include <cstdint>
@@ -25,47 +25,14 @@
 
 namespace rondo {
 
-// --- TensorBoard ---
-// TensorBoard's event files, `train.tensorboard`: what log.jsonl has, written a second time as TensorBoard
-// reads it. A file is a sequence of records with checksums (TFRecord), each an Event in the encoding of
-// Protocol Buffers; the few fields that are needed are encoded here.
-
-/// CRC-32C (Castagnoli), as of iSCSI: RFC 3720, B.4.
-std::uint32_t crc32c(std::string_view bytes);
-
-/// The event file of a training, beside its log. A line of log.jsonl has its numbers as train/KEY, or
-/// valid/KEY, test/KEY, ... for evaluations; of probes as probe/KEY, with ln |dC/dh_t| of steps 0, 5 and 10,
-/// and histograms of activations and gates.
-class TensorBoardLog {
- public:
-  /// Makes a new file for a training that begins, or goes on, after `step` updates. Of what earlier files
-  /// have, TensorBoard then forgets all from that step on: the file begins with those lines of the log that
-  /// belong there. So it shows what the log has.
-  TensorBoardLog(const RunFolder& run, std::int64_t step);
-
-  /// A line of the log; one without "step" belongs to the step of the line before. If the file cannot be
-  /// written, one warning on stderr says so, and nothing more is written.
-  void add(const nlohmann::ordered_json& line);
-
- private:
-  void write(const std::string& event);
-  void warn() const;
-
-  std::filesystem::path path_;
-  std::int64_t step_;
-  std::ofstream file_;
-};
-
 // --- Training log ---
 // log.jsonl as an observer of a training: a line every train.log_every steps, and one for each evaluation.
 
 class TrainingLog : public Observer {
  public:
-  /// Continues at a position in bytes, after `step` updates; the rest of the file is cut off.
-  TrainingLog(const Recipe& recipe, const RunFolder& run, int64_t position, int64_t step, Device device)
-      : recipe_(recipe), file_(run.log(), position, is_json_object), device_(device) {
-    if (recipe.run.tensorboard) tensorboard_.emplace(run, step);
-  }
+  /// Continues at a position in bytes; the rest of the file is cut off.
+  TrainingLog(const Recipe& recipe, const RunFolder& run, int64_t position, Device device)
+      : recipe_(recipe), file_(run.log(), position, is_json_object), device_(device) {}
 
   bool is_due(const Trainer& trainer) const override {
     return trainer.step_count() % recipe_.run.log_every == 0;
@@ -97,7 +64,6 @@ class TrainingLog : public Observer {
 
   const Recipe& recipe_;
   LineFile file_;
-  std::optional<TensorBoardLog> tensorboard_;
   Device device_;
   Window window_;  // since the last line
 };
@@ -142,23 +108,5 @@ struct ScoreStyle {
 const std::vector<ScoreStyle>& score_styles();
 /// Of another score, its key is the name.
 ScoreStyle score_style(const std::string& key);
-/// The styles of all that is in these scores, in the order of score_styles(), and the others before them.
-std::vector<ScoreStyle> styles_of(const std::vector<const ScoreMap*>& scores);
-
-/// A line of evaluations.jsonl, with what is needed to compare figures.
-struct KeptMeasurement {
-  std::string split, read, task;         // the task of a multi-task run; may be empty for the first one
-  std::optional<Precision> precision{};  // none: unknown to this version
-  bool dynamic = false, cache = false;
-  std::string settings;  // of adaptive methods, as JSON; empty: none
-  ScoreMap scores{};     // without bits per byte where symbols are unknown: it does not predict their bytes
-  std::int64_t symbols = 0, types = 0, vocabulary_size = 0, parameters = 0;
-  std::optional<std::int64_t> unknowns{};
-  std::vector<std::string> sha256;  // "HEX  FILE" of the text
-};
-/// The stored measurements of the run's present model, in the order of measurement; those of its earlier
-/// models are left out. (Without model.safetensors: of the model that was measured last.) InputError, naming
-/// the line, for an invalid file.
-std::vector<KeptMeasurement> kept_measurements(const RunFolder& run);
 
 }  // namespace rondo

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
+#include <set>
 
 #include "lm/program/files.h"
 #include "tensor/error.h"
@@ -45,70 +45,50 @@ ProbeJson object_of(const Map& map, Of of) {
   return object;
 }
 
-/// Steps that fit into a line: the first and the last ones, and some between.
-std::vector<std::size_t> shown_steps(std::size_t last) {
-  std::vector<std::size_t> steps;
-  for (const std::size_t t :
-       {std::size_t{0}, std::size_t{1}, std::size_t{5}, std::size_t{10}, last / 2, last > 10 ? last - 10 : 0,
-        last > 5 ? last - 5 : 0, last > 0 ? last - 1 : 0, last})
-    if (t <= last) steps.push_back(t);
-  std::sort(steps.begin(), steps.end());
-  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+/// The first and the last steps, and some between: those that fit into a line.
+std::set<std::size_t> shown_steps(std::size_t last) {
+  std::set<std::size_t> steps{0, 1, 5, 10, last / 2, last};
+  for (const std::size_t before : {1, 5, 10}) steps.insert(last - std::min(last, before));
+  std::erase_if(steps, [&](std::size_t t) { return t > last; });
   return steps;
 }
-
-std::string number_text(double value, const char* digits) {
-  return std::isfinite(value) ? fmt::format(fmt::runtime(digits), value) : "-";
-}
-
-/// Lines that begin with a name.
-struct NamedLines {
-  std::vector<std::pair<std::string, std::string>> lines{};
-
-  /// `value` gives the text of a step; an empty one where there is nothing.
-  template <class Value>
-  void add_steps(const std::string& name, const std::vector<std::size_t>& steps, Value value) {
-    std::string line;
-    for (const std::size_t t : steps) line += fmt::format("{:>9}", value(t));
-    lines.emplace_back(name, line.substr(0, line.find_last_not_of(' ') + 1));
-  }
-  void add_shares(const std::string& name, const Distribution& it, const char* low) {
-    lines.emplace_back(name,
-                       fmt::format("  {:.1f} % below {}, {:.1f} % above 0.9; mean {:.3g}; range {:g} to {:g}",
-                                   100 * it.low(), low, 100 * it.high(), it.mean(), it.from(), it.to()));
-  }
-  std::string text() const {
-    std::size_t width = 0;
-    for (const auto& [name, line] : lines) width = std::max(width, name.size());
-    std::string all;
-    for (const auto& [name, line] : lines) all += fmt::format("  {:<{}}{}\n", name, width, line);
-    return all;
-  }
-};
 
 std::string layer_text(const ProbedLayer& layer) {
   std::size_t last = 0;
   for (const auto& [name, norms] : layer.gradients) last = std::max(last, norms.steps.size() - 1);
-  const std::vector<std::size_t> steps = shown_steps(last);
-  NamedLines lines;
-  lines.add_steps("step t", steps, [](std::size_t t) { return fmt::format("{}", t); });
+  const auto by_steps = [&](auto text_of) {
+    std::string line;
+    for (const std::size_t t : shown_steps(last)) line += fmt::format("{:>9}", text_of(t));
+    return line.substr(0, line.find_last_not_of(' ') + 1);
+  };
+  const auto shares = [](const Distribution& it, const char* low) {
+    return fmt::format("  {:.1f} % below {}, {:.1f} % above 0.9; mean {:.3g}; range {:g} to {:g}",
+                       100 * it.low(), low, 100 * it.high(), it.mean(), it.from(), it.to());
+  };
+  std::vector<std::pair<std::string, std::string>> lines;  // after a name each
+  lines.emplace_back("step t", by_steps([](std::size_t t) { return fmt::format("{}", t); }));
   for (const auto& [name, norms] : layer.gradients)
-    lines.add_steps(fmt::format("ln |dC/d{}_t|", name), steps, [&of = norms](std::size_t t) {
-      return t < of.steps.size() ? number_text(of.mean_log(t), "{:.2f}") : "";
-    });
+    lines.emplace_back(fmt::format("ln |dC/d{}_t|", name), by_steps([&of = norms](std::size_t t) {
+                         const bool is_there = t < of.steps.size() && std::isfinite(of.mean_log(t));
+                         return is_there ? fmt::format("{:.2f}", of.mean_log(t)) : "-";
+                       }));
   for (const auto& [name, norms] : layer.products)
-    lines.add_steps(fmt::format("|{} ..|", name), steps, [&of = norms](std::size_t t) {
-      return t > 0 && t < of.steps.size() ? number_text(of.mean(t), "{:.3g}") : "";
-    });
-  for (const auto& [name, it] : layer.activations) lines.add_shares(name, it, "-0.9");
-  for (const auto& [name, it] : layer.gates) lines.add_shares(name, it, "0.1");
+    lines.emplace_back(fmt::format("|{} ..|", name), by_steps([&of = norms](std::size_t t) {
+                         return t > 0 && t < of.steps.size() ? fmt::format("{:.3g}", of.mean(t)) : "";
+                       }));
+  for (const auto& [name, it] : layer.activations) lines.emplace_back(name, shares(it, "-0.9"));
+  for (const auto& [name, it] : layer.gates) lines.emplace_back(name, shares(it, "0.1"));
   for (const auto& [name, values] : layer.singular_values)
-    lines.lines.emplace_back(
+    lines.emplace_back(
         name, fmt::format("  singular values {:.3g} .. {:.3g} .. {:.3g}, {} of {} above 1", values.front(),
                           values[values.size() / 2], values.back(),
                           std::count_if(values.begin(), values.end(), [](double it) { return it > 1; }),
                           values.size()));
-  return layer.name + "\n" + lines.text();
+  std::size_t width = 0;
+  for (const auto& [name, line] : lines) width = std::max(width, name.size());
+  std::string text = layer.name + "\n";
+  for (const auto& [name, line] : lines) text += fmt::format("  {:<{}}{}\n", name, width, line);
+  return text;
 }
 
 }  // namespace

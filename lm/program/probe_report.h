@@ -1,4 +1,4 @@
-// What a probe has seen, as a table for the terminal and as JSON. As pictures: lm/report/curves.h.
+// What a probe has seen, as a table for the terminal and as JSON. As pictures: lm/report/page.h.
 #pragma once
 
 #include <cstdint>

@@ -158,11 +158,6 @@ Keys keys_of(RunOptions& options) {
        "see `lm probe`; 0: none"},
       {"save_every", &options.save_every, at_least(0), "minutes",
        "between saved states, besides the one after each evaluation; 0: only that one"},
-      {"tensorboard",
-       &options.tensorboard,
-       {},
-       "",
-       "write what log.jsonl has for TensorBoard, too: tensorboard --logdir runs"},
   };
 }
 
@@ -233,7 +228,10 @@ void read_recipe(Recipe& recipe, const std::string& text, const std::string& whe
                   "{}:{}:{}: tasks are for recipe.task = \"multi_task\", and here it is \"{}\"", where, line,
                   column, recipe.task_name);
   }
-  read_toml(text, where, joined({keys_of(recipe), others}));
+  // Run folders of version 0.2 have this key; it says nothing any more.
+  bool tensorboard = false;
+  const Keys former = section("train", {{"tensorboard", &tensorboard, {}, "", ""}});
+  read_toml(text, where, joined({keys_of(recipe), others, former}));
 }
 
 void validate(const Recipe& recipe, const std::string& where) {

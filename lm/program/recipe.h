@@ -69,7 +69,6 @@ struct RunOptions {
   std::int64_t eval_every = 0, log_every = 100;  // steps
   std::int64_t probe_every = 0;                  // epochs
   double save_every = 5;                         // minutes
-  bool tensorboard = false;
 };
 Keys keys_of(RunOptions& options);
 

@@ -79,7 +79,6 @@ std::string not_the_text(const std::string& data);
 //   log.jsonl           the training, an object of JSON per line: lm/program/log.h
 //   evaluations.jsonl   measurements of the best weights: lm/program/log.h
 //   plot.html           the log as a page of diagrams: lm/report/page.h; nothing reads it
-//   events.out.*        the log for TensorBoard, with train.tensorboard; nothing reads it
 
 /// The SHA-256 of their contents.
 std::string digest_of(const VocabularyFiles& vocabularies);

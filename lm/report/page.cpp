@@ -1,36 +1,25 @@
-// A page of diagrams.
+// Pictures of runs, and the page of them.
 #include "lm/report/page.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
-#include <filesystem>
-#include <iterator>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <set>
 
 #include "data/files/files.h"
 #include "data/files/input_file.h"
 #include "lm/program/files.h"
-#include "lm/report/curves.h"
+#include "lm/program/log.h"
 #include "lm/report/run_table.h"
 #include "tensor/error.h"
 
 namespace rondo {
 
 // --- Attention ---
-
-nlohmann::ordered_json json_of(const Alignment& it) {
-  return {{"source", it.source}, {"target", it.target}, {"weights", it.weights}};
-}
-
-Alignment alignment_of(const nlohmann::json& json) {
-  Alignment it{json.at("source"), json.at("target"), json.at("weights")};
-  check_input(it.weights.size() == it.target.size(), "weights must have a list for each target symbol");
-  for (const std::vector<float>& row : it.weights)
-    check_input(row.size() == it.source.size(), "each list of weights must have one for each source symbol");
-  return it;
-}
 
 AttentionFile::AttentionFile(const std::string& name)
     : name_(file_to_write("--attention", name, Pipes::accepted)), is_picture_(name.ends_with(".svg")) {}
@@ -42,8 +31,10 @@ void AttentionFile::open() {
 
 void AttentionFile::add(const Alignment& alignment) {
   if (!file_) open();
+  const nlohmann::ordered_json json{
+      {"source", alignment.source}, {"target", alignment.target}, {"weights", alignment.weights}};
   if (!is_picture_)
-    fmt::print(file_.get(), "{}\n", json_of(alignment).dump());
+    fmt::print(file_.get(), "{}\n", json.dump());
   else if (!alignment.source.empty())
     drawn_.push_back(alignment);
 }
@@ -70,6 +61,267 @@ void AttentionFile::write() {
         "--attention {}: not written: the disk is full?", name_);
 }
 
+// --- Training curves ---
+
+namespace {
+
+constexpr double thin = 1.25;  // in pixels; curves of validation texts are thicker
+
+/// Means over groups of neighbours, so that a curve has at most 200 points.
+std::vector<PlotPoint> thinned(const std::vector<PlotPoint>& points) {
+  const std::size_t group = points.size() / 200 + 1;
+  std::vector<PlotPoint> result;
+  for (std::size_t i = 0; i < points.size(); i += group) {
+    PlotPoint sum;
+    double known = 0;
+    for (std::size_t k = i; k < std::min(points.size(), i + group); ++k)
+      if (std::isfinite(points[k].y)) sum.x += points[k].x, sum.y += points[k].y, ++known;
+    if (known > 0) result.push_back({sum.x / known, sum.y / known});
+  }
+  return result;
+}
+
+/// The unit of a run's loss.
+PublishedUnit unit_of(const Task& task) {
+  return !task.predicts_text()                     ? PublishedUnit::nats
+         : task.tokenization().unit == Unit::words ? PublishedUnit::perplexity
+                                                   : PublishedUnit::bits;
+}
+double converted(double nats, PublishedUnit unit) {
+  return unit == PublishedUnit::perplexity ? std::exp(nats)
+         : unit == PublishedUnit::bits     ? nats / std::numbers::ln2
+                                           : nats;
+}
+double nats_of(double figure, PublishedUnit unit) {
+  return unit == PublishedUnit::perplexity ? std::log(figure)
+         : unit == PublishedUnit::bits     ? figure * std::numbers::ln2
+                                           : figure;
+}
+
+struct CurveDrawing {
+  CurveDrawing(const Runs& of, CurveAxis along)
+      : runs(of), axis(along), unit(unit_of(*of[0]->recipe().task)) {
+    std::vector<std::string> paths;
+    for (const auto& run : runs) {
+      paths.push_back(run->path);
+      if (unit_of(*run->recipe().task) != unit) unit = PublishedUnit::nats;
+    }
+    names = names_of_runs(paths);
+  }
+
+  Plot empty_plot(const std::string& title, const PlotAxis& y) const {
+    const std::string along = axis == CurveAxis::step    ? "steps (updates)"
+                              : axis == CurveAxis::epoch ? "epochs"
+                                                         : "training time (minutes)";
+    return {.title = title, .x = {.label = along, .from = 0}, .y = y};
+  }
+  double x_of(const LoggedMoment& it) const {
+    return axis == CurveAxis::step    ? static_cast<double>(it.step)
+           : axis == CurveAxis::epoch ? it.epochs
+                                      : it.seconds / 60;
+  }
+  /// Adds `value` of each line of steps.
+  template <class Value>
+  void add_steps(Plot& plot, std::size_t run, const std::string& label, Value value) const {
+    PlotCurve curve{.label = label, .dots = false, .colour = run, .width = thin};
+    for (const LoggedSteps& it : runs[run]->steps) curve.points.push_back({x_of(it.when), value(it)});
+    curve.points = thinned(curve.points);
+    if (!curve.points.empty()) plot.curves.push_back(std::move(curve));
+  }
+  /// Adds `value` of each evaluation.
+  template <class Value>
+  void add_evaluations(Plot& plot, std::size_t run, Value value) const {
+    constexpr std::size_t most_dots = 25;
+    PlotCurve curve{.label = names[run], .colour = run};
+    for (const LoggedEvaluation& it : runs[run]->evaluations) {
+      if (it.best && runs.size() == 1) curve.ringed = curve.points.size();
+      curve.points.push_back({x_of(it.when), value(it)});
+    }
+    curve.dots = curve.points.size() <= most_dots;
+    if (!curve.points.empty()) plot.curves.push_back(std::move(curve));
+  }
+
+  Plot loss() const {
+    const bool is_perplexity = unit == PublishedUnit::perplexity;
+    Plot plot = empty_plot(is_perplexity ? "Perplexity" : "Loss",
+                           {.label = is_perplexity ? "perplexity" : "loss (" + name_of(unit) + ")",
+                            .logarithmic = is_perplexity});
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      add_steps(plot, i, runs[i]->evaluations.empty() ? names[i] : "",
+                [&](const LoggedSteps& it) { return converted(it.nats, unit); });
+      add_evaluations(
+          plot, i, [&](const LoggedEvaluation& it) { return converted(score_in(it.scores, "nats"), unit); });
+      add_published(plot, i);
+    }
+    // The first steps are far above all that follows.
+    double highest = 0;
+    for (const PlotLevel& it : plot.levels) highest = std::max(highest, it.high);
+    for (const PlotCurve& curve : plot.curves) {
+      const bool is_long = curve.width == thin && curve.points.size() >= 20;
+      for (std::size_t i = is_long ? curve.points.size() / 20 + 1 : 0; i < curve.points.size(); ++i)
+        highest = std::fmax(highest, curve.points[i].y);
+    }
+    if (std::isfinite(highest)) plot.y.to = 1.02 * highest;
+    return plot;
+  }
+  void add_published(Plot& plot, std::size_t i) const {
+    const RunRecord& run = *runs[i];
+    const PublishedUnit its_unit = run.recipe().published.unit;
+    for (const std::size_t kind : {valid_kind, test_kind}) {
+      const double figure = run.published(kind), y = converted(nats_of(figure, its_unit), unit);
+      const std::string label = fmt::format("published, {}: {} {} ({})", run.recipe().name, figure,
+                                            name_of(its_unit), kinds_of_measurement[kind].name);
+      const bool is_there = std::any_of(plot.levels.begin(), plot.levels.end(),
+                                        [&](const PlotLevel& level) { return level.label == label; });
+      if (figure > 0 && !is_there) plot.levels.push_back({label, y, y});
+    }
+  }
+
+  Plot score(const ScoreStyle& style) const {
+    const bool is_share = style.key == "accuracy" || style.key == "cer" || style.key == "wer";
+    Plot plot =
+        empty_plot(style.name + " of the validation text", {.label = style.name + (is_share ? " (%)" : "")});
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      add_evaluations(plot, i, [&](const LoggedEvaluation& it) { return score_in(it.scores, style.key); });
+    return plot;
+  }
+  Plot of_steps(const std::string& title, const PlotAxis& y, double LoggedSteps::*value) const {
+    Plot plot = empty_plot(title, y);
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      add_steps(plot, i, names[i], [&](const LoggedSteps& it) { return it.*value; });
+    return plot;
+  }
+
+  const Runs& runs;
+  CurveAxis axis;
+  PublishedUnit unit;  // the usual one of all runs, else nats
+  std::vector<std::string> names{};
+};
+
+}  // namespace
+
+std::vector<std::string> names_of_runs(const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (const std::string& path : paths) names.push_back(last_name(path));
+  return std::set<std::string>(names.begin(), names.end()).size() == names.size() ? names : paths;
+}
+
+std::vector<Figure> curves_of(const Runs& runs, CurveAxis axis) {
+  const CurveDrawing drawing(runs, axis);
+  std::vector<Figure> figures;
+  const auto add = [&](const std::string& name, const Plot& plot, const std::string& caption = "") {
+    if (has_points(plot)) figures.push_back({name, svg_of(plot), caption});
+  };
+  add("loss", drawing.loss(),
+      "Thin: training text. Thick: validation text. Ring: the best of a run alone. Dashed: published "
+      "figures.");
+  for (const ScoreStyle& it : styles_of(runs))
+    if (!it.is_of_loss()) add(it.key, drawing.score(it));
+  add("learning_rate",
+      drawing.of_steps("Learning rate", {.label = "learning rate", .from = 0}, &LoggedSteps::learning_rate));
+  add("gradient_norm",
+      drawing.of_steps("Norm of the gradients", {.label = "norm, before clipping", .logarithmic = true},
+                       &LoggedSteps::gradient_norm));
+  add("speed", drawing.of_steps("Speed", {.label = runs.front()->scored + " per second", .from = 0},
+                                &LoggedSteps::per_second));
+  return figures;
+}
+
+// --- Probe pictures ---
+
+namespace {
+
+/// The names of a run and its layer in a legend; the layer's only where the run has several.
+std::string legend_of(const ProbedRun& run, const ProbedLayer& layer) {
+  const std::string name = last_name(run.run->path);
+  return run.probed.layers.size() == 1 ? name : fmt::format("{} {}", name, layer.name);
+}
+
+Plot gradients_plot(const std::vector<ProbedRun>& runs) {
+  Plot plot{.title = "Gradients by the states", .x = {.label = "step t"}, .y = {.label = "ln |dC/dh_t|"}};
+  for (const ProbedRun& run : runs)
+    for (const ProbedLayer& layer : run.probed.layers) {
+      PlotCurve curve{.label = legend_of(run, layer), .dots = false};
+      const NormsByStep& norms = layer.gradients.at("h");
+      for (std::size_t t = 0; t < norms.steps.size(); ++t)
+        curve.points.push_back({static_cast<double>(t), norms.mean_log(t)});
+      plot.curves.push_back(std::move(curve));
+    }
+  return plot;
+}
+
+/// The gradients at some steps, of the probes in the logs, as in Figure 1 (a).
+Plot epochs_plot(const std::vector<ProbedRun>& runs) {
+  Plot plot{.title = "Gradients by the states, training text",
+            .x = {.label = "epochs"},
+            .y = {.label = "ln |dC/dh_t|"}};
+  for (const ProbedRun& run : runs)
+    for (std::size_t l = 0; l < run.probed.layers.size(); ++l)
+      for (const std::size_t t : {0, 5, 10}) {
+        PlotCurve curve{.label = fmt::format("{}, t = {}", legend_of(run, run.probed.layers[l]), t)};
+        for (const ProbeOfEpoch& probe : run.run->probes)
+          if (l < probe.probed.layers.size())
+            if (const NormsByStep& norms = probe.probed.layers[l].gradients.at("h"); t < norms.steps.size())
+              curve.points.push_back({static_cast<double>(probe.epoch), norms.mean_log(t)});
+        if (!curve.points.empty()) plot.curves.push_back(std::move(curve));
+      }
+  return plot;
+}
+
+/// A histogram for each entry of `distributions` of a layer.
+std::vector<Plot> histograms(const std::vector<ProbedRun>& runs,
+                             std::map<std::string, Distribution> ProbedLayer::*distributions) {
+  std::vector<Plot> plots;
+  for (const ProbedRun& run : runs)
+    for (const ProbedLayer& layer : run.probed.layers)
+      for (const auto& [name, it] : layer.*distributions) {
+        const double width = (it.to() - it.from()) / static_cast<double>(Distribution::bins);
+        PlotCurve bars{.points = {{it.from(), 0}}, .dots = false, .filled = true};
+        for (const std::int64_t count : it.counts()) {
+          const double x = bars.points.back().x;
+          const double share = static_cast<double>(count) / static_cast<double>(it.count());
+          bars.points.insert(bars.points.end(), {{x, share}, {x + width, share}});
+        }
+        bars.points.push_back({it.to(), 0});
+        plots.push_back({.title = fmt::format("{}: {}, {} text", legend_of(run, layer), name, run.split),
+                         .x = {.label = name},
+                         .y = {.label = "share", .from = 0},
+                         .curves = {std::move(bars)}});
+      }
+  return plots;
+}
+
+}  // namespace
+
+std::vector<Figure> pictures_of(const std::vector<ProbedRun>& runs) {
+  std::vector<Figure> figures;
+  const auto add = [&](const std::string& name, const std::vector<Plot>& plots) {
+    if (!plots.empty() && has_points(plots.front()))
+      figures.push_back({name, svg_of(plots, std::min<std::size_t>(2, plots.size()))});
+  };
+  add("gradients", {gradients_plot(runs)});
+  add("gradients_by_epoch", {epochs_plot(runs)});
+  add("activations", histograms(runs, &ProbedLayer::activations));
+  add("gates", histograms(runs, &ProbedLayer::gates));
+  return figures;
+}
+
+std::vector<Figure> figures_of(const Runs& runs, CurveAxis axis) {
+  std::vector<Figure> figures = curves_of(runs, axis);
+  std::vector<ProbedRun> probed;
+  for (const auto& run : runs)
+    if (!run->probes.empty()) probed.push_back({run, "train", run->probes.back().probed});
+  for (Figure& it : pictures_of(probed)) figures.push_back(std::move(it));
+  return figures;
+}
+
+void write_pictures(const std::string& option, const std::string& folder,
+                    const std::vector<Figure>& figures) {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const Figure& it : figures) files.emplace_back(it.name + ".svg", it.svg);
+  write_files(option, folder, files);
+}
+
 // --- Plot page ---
 
 namespace {
@@ -83,78 +335,44 @@ constexpr const char* style = R"(
 body { margin: 0 auto; max-width: 84rem; padding: 1.5rem; background: var(--page); color: var(--ink);
   font: 15px/1.5 sans-serif; }
 h1 { font-size: 1.35rem; margin: 0 0 0.5rem; overflow-wrap: anywhere; }
-h2 { font-size: 1.1rem; margin: 2rem 0 0.5rem; border-bottom: 1px solid var(--rule); }
 p { margin: 0.25rem 0; color: var(--soft); }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(30rem, 100%), 1fr)); gap: 1.5rem; }
 figure { margin: 0; min-width: 0; }
-figure.wide { grid-column: 1 / -1; }
+#activations, #gates { grid-column: 1 / -1; }
 figure > svg { display: block; max-width: 100%; height: auto; fill: var(--ink); }
 figcaption { color: var(--soft); font-size: 0.85rem; }
 .table { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.25rem 0.7rem; text-align: right; white-space: nowrap; border-top: 1px solid var(--rule); }
-th { font-weight: 600; white-space: normal; vertical-align: bottom; border: 0; }
-.text { text-align: left; }
+td { padding: 0.25rem 0.7rem; text-align: right; white-space: nowrap; border-top: 1px solid var(--rule); }
+tr:first-child { font-weight: 600; }
+td:first-child { text-align: left; }
 @media print { figure { break-inside: avoid; } }
 )";
 
-std::string loss_caption(const Runs& runs, const Plot& plot) {
-  std::string caption;
-  if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return !run->steps.empty(); }))
-    caption += "Thin: training text, pale as logged, else smoothed. Thick: validation text. ";
-  if (runs.size() == 1) caption += "Ring: the best. ";
-  if (!plot.levels.empty()) caption += "Dashed: published figures.";
-  return caption;
-}
-
 }  // namespace
 
-Page page_of(const Runs& runs, const std::string& title, const CurveOptions& options) {
-  Page page{.title = title, .table = table_of(runs)};
+std::string html_of(const Runs& runs, const std::string& title, std::vector<std::string> notes,
+                    const std::vector<Figure>& figures, std::int64_t reload_seconds) {
   const RunRecord& first = *runs.front();
   const bool are_comparable = std::all_of(runs.begin(), runs.end(), [&](const auto& run) {
     return run->vocabulary_size == first.vocabulary_size &&
            is_same_data(first.config.made_by.sha256, run->config.made_by.sha256);
   });
   if (!are_comparable)
-    page.notes.emplace_back("These runs differ in text or vocabulary: their losses cannot be compared.");
-  std::vector<PageFigure> curves, probes;
-  for (const auto& [name, plot] : curves_of(runs, options))
-    curves.push_back({name, svg_of(plot), name == "loss" ? loss_caption(runs, plot) : ""});
-  if (!curves.empty()) page.sections.push_back({"Training", std::move(curves)});
-  std::vector<ProbedRun> probed;
-  for (const auto& run : runs)
-    if (!run->probes.empty()) probed.push_back({run, "train", run->probes.back().probed});
-  if (probed.empty()) return page;
-  for (const auto& [file, svg] : pictures_of(probed))
-    probes.push_back(
-        {file.substr(0, file.find('.')), svg, "", file == "activations.svg" || file == "gates.svg"});
-  page.sections.push_back(
-      {"Probes during the training: the last one, and gradients by epoch", std::move(probes)});
-  return page;
-}
-
-std::string html_of(const Page& page) {
-  const std::string title = svg_escaped(page.title);
+    notes.emplace_back("These runs differ in text or vocabulary: their losses cannot be compared.");
+  if (figures.empty()) notes.emplace_back("Nothing has been logged yet.");
   std::string html =
       "<!DOCTYPE html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'/>\n"
       "<meta name='viewport' content='width=device-width, initial-scale=1'/>\n";
-  if (page.reload_seconds > 0)
-    html += fmt::format("<meta http-equiv='refresh' content='{}'/>\n", page.reload_seconds);
-  html +=
-      fmt::format("<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n", title, style);
-  for (const std::string& note : page.notes) html += fmt::format("<p>{}</p>\n", svg_escaped(note));
-  if (page.sections.empty()) html += "<p>Nothing has been logged yet.</p>\n";
-  html += "<div class='table'>\n" + html_of(page.table) + "</div>\n";
-  for (const Page::Section& section : page.sections) {
-    html += fmt::format("<h2>{}</h2>\n<div class='figures'>\n", svg_escaped(section.title));
-    for (const PageFigure& figure : section.figures)
-      html += fmt::format("<figure id='{}'{}>\n{}<figcaption>{}</figcaption>\n</figure>\n",
-                          svg_escaped(figure.name), figure.wide ? " class='wide'" : "", figure.svg,
-                          svg_escaped(figure.caption));
-    html += "</div>\n";
-  }
-  return html + "</body>\n</html>\n";
+  if (reload_seconds > 0) html += fmt::format("<meta http-equiv='refresh' content='{}'/>\n", reload_seconds);
+  html += fmt::format("<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
+                      svg_escaped(title), style);
+  for (const std::string& note : notes) html += fmt::format("<p>{}</p>\n", svg_escaped(note));
+  html += "<div class='table'>\n" + html_of(table_of(runs)) + "</div>\n<div class='figures'>\n";
+  for (const Figure& it : figures)
+    html += fmt::format("<figure id='{}'>\n{}<figcaption>{}</figcaption>\n</figure>\n", it.name, it.svg,
+                        svg_escaped(it.caption));
+  return html + "</div>\n</body>\n</html>\n";
 }
 
 void TrainingPage::update() {
@@ -170,13 +388,13 @@ void TrainingPage::write(bool is_running) {
   constexpr std::int64_t reload_seconds = 30;
   try {
     const std::string path = run_.path.string();
-    Page page = page_of({std::make_shared<const RunRecord>(read_run(path, is_running))}, last_name(path), {});
-    if (is_running) {
-      page.notes.push_back(
+    const Runs runs{std::make_shared<const RunRecord>(read_run(path, is_running))};
+    std::vector<std::string> notes;
+    if (is_running)
+      notes.push_back(
           fmt::format("The training is running: this page reloads itself every {} seconds.", reload_seconds));
-      page.reload_seconds = reload_seconds;
-    }
-    write_atomically(run_.page(), html_of(page));
+    write_atomically(run_.page(), html_of(runs, last_name(path), notes, figures_of(runs),
+                                          is_running ? reload_seconds : 0));
   } catch (const std::exception& error) {
     if (!has_warned_) fmt::print(stderr, "lm: warning: the page of the training: {}\n", error.what());
     has_warned_ = true;

@@ -20,28 +20,36 @@
 
 namespace rondo {
 
-/// A kind of measurement. `carried`: the state is carried through the text, although the recipe resets it.
+/// A kind of measurement: its name in tables and in JSON, and what was measured.
 struct MeasurementKind {
-  std::string name, split;
-  bool dynamic = false, cache = false, carried = false;
+  std::string name, key, split;
+  bool dynamic = false, cache = false;
 
-  bool is_plain() const { return !dynamic && !cache && !carried; }
+  bool is_plain() const { return !dynamic && !cache; }
 };
 inline const std::vector<MeasurementKind> kinds_of_measurement = {
-    {"test", "test"},
-    {"test carried on", "test", false, false, true},
-    {"test dynamic", "test", true},
-    {"test cache", "test", false, true},
-    {"test dynamic+cache", "test", true, true},
-    {"valid", "valid"},
-    {"valid dynamic", "valid", true},
-    {"valid cache", "valid", false, true},
-    {"valid dynamic+cache", "valid", true, true},
-    {"speakers", "speakers"},
+    {"test", "test", "test"},
+    {"test dynamic", "test_dynamic", "test", true},
+    {"test cache", "test_cache", "test", false, true},
+    {"test dynamic+cache", "test_both", "test", true, true},
+    {"valid", "valid", "valid"},
+    {"valid dynamic", "valid_dynamic", "valid", true},
+    {"valid cache", "valid_cache", "valid", false, true},
+    {"valid dynamic+cache", "valid_both", "valid", true, true},
+    {"speakers", "speakers", "speakers"},
 };
-constexpr std::size_t test_kind = 0, valid_kind = 5;
+constexpr std::size_t test_kind = 0, valid_kind = 4;
 
-/// When something was logged. What a log of an older version lacks is estimated from its last evaluation.
+/// What was measured of a run's best model, and how.
+struct KeptMeasurement {
+  ScoreMap scores{};  // without bits per byte where symbols are unknown: it does not predict their bytes
+  std::int64_t symbols = 0;
+  std::optional<std::int64_t> unknowns{};
+  std::string read{};
+  std::string settings{};  // of adaptive methods, as JSON; empty: none
+};
+
+/// When something was logged. Logs of version 0.2 have whole epochs, and no time.
 struct LoggedMoment {
   std::int64_t step = 0;
   double epochs = not_known, seconds = not_known;  // trained so far; the time of all updates
@@ -67,7 +75,6 @@ struct RunRecord {
   RunConfig config;
   std::int64_t vocabulary_size = 0, types = 0, parameters = 0;
   bool finished = false;
-  bool has_unevaluated_model = false;  // stopped before the first evaluation: the weights of its last step
   bool keeps_base = false;             // no evaluation was better than that of the weights it began with
 
   std::vector<LoggedSteps> steps{};
@@ -75,8 +82,7 @@ struct RunRecord {
   std::vector<ProbeOfEpoch> probes{};
   std::string scored = "symbols";  // what LoggedSteps::per_second counts
 
-  /// Of the best model, by kind; from the log or from evaluations.jsonl. Only tasks for which
-  /// Task::predicts_text() have bits and perplexity.
+  /// By kind; from the log or from evaluations.jsonl.
   std::vector<std::optional<KeptMeasurement>> measured{kinds_of_measurement.size()};
   std::vector<SentenceSetFigures> sentences{};  // of a skip-thought model
 

@@ -6,11 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "lm/program/cli.h"
@@ -23,49 +21,41 @@ namespace rondo {
 
 namespace {
 
-/// How runs are put into rows.
-struct Rows {
-  std::vector<Runs> groups;
-  std::vector<std::string> keys;  // settings that are columns
-};
-
-Rows rows_of(const Runs& runs, const std::vector<std::string>& group_by) {
+/// The settings that are columns. InputError for a key of `group_by` that no run has.
+std::vector<std::string> shown_keys(const Runs& runs, const std::vector<std::string>& group_by) {
   std::vector<std::string> known;
+  // Between recipes, and between a training and a finetuning, nearly everything differs, and their names say
+  // it; the column of epochs says how long they were to be.
+  std::map<std::pair<std::string, bool>, Runs> comparable;
   for (const auto& run : runs) {
     Recipe recipe = run->recipe();
     for (const Key& key : keys_of(recipe)) known.push_back(key.name);
+    comparable[{recipe.name, run->is_finetuned()}].push_back(run);
   }
   for (const std::string& name : group_by)
     check_input(std::find(known.begin(), known.end(), name) != known.end(), "--group-by {}: no such key{}",
                 name,
                 did_you_mean(name, known, fmt::format("; `{} info --keys` lists them", this_program())));
-  if (!group_by.empty()) return {group_by_keys(runs, group_by), group_by};
-  Rows rows{group_by_settings(runs), {}};
-  // Between recipes, and between a training and a finetuning, nearly everything differs, and their names say
-  // it; the column of epochs says how long they were to be.
-  std::map<std::pair<std::string, bool>, Runs> comparable;
-  for (const auto& run : runs) comparable[{run->recipe().name, run->is_finetuned()}].push_back(run);
-  const auto is_shown = [&](const std::string& key) {
-    return !key.starts_with("published.") && key != "train.epochs" && key != "train.steps" &&
-           std::find(rows.keys.begin(), rows.keys.end(), key) == rows.keys.end();
-  };
+  if (!group_by.empty()) return group_by;
+  std::vector<std::string> keys;
   for (const auto& [name, group] : comparable)
     for (const std::string& key : differing_keys(group))
-      if (is_shown(key)) rows.keys.push_back(key);
-  return rows;
+      if (key != "train.epochs" && key != "train.steps" &&
+          std::find(keys.begin(), keys.end(), key) == keys.end())
+        keys.push_back(key);
+  return keys;
 }
 
-/// The recipe's name; for a single run also the folder's name, if it differs.
-std::string title_of(const Runs& group) {
+/// The recipe's name; for a single run also the folder's name, if it differs, or its path.
+std::string title_of(const Runs& group, bool with_path = false) {
   const RunRecord& run = *group.front();
   const std::string& begun_with = run.config.made_by.initialized_from;
   const std::string recipe =
       run.recipe().name + (run.is_finetuned()    ? ", finetuned"
                            : !begun_with.empty() ? ", begun with " + last_name(begun_with)
                                                  : "");
-  if (group.size() > 1) return recipe;
-  const std::string folder = last_name(run.path);
-  return folder == recipe ? folder : fmt::format("{} ({})", recipe, folder);
+  const std::string folder = with_path ? run.path : last_name(run.path);
+  return group.size() > 1 || folder == recipe ? recipe : fmt::format("{} ({})", recipe, folder);
 }
 
 TableCell epochs_cell(const RunRecord& run) {
@@ -74,10 +64,9 @@ TableCell epochs_cell(const RunRecord& run) {
   if (epoch == 0) return {};  // imported, or not evaluated yet
   const bool is_whole = when.epochs == static_cast<double>(epoch);
   std::string text = is_whole ? fmt::format("{}", epoch) : fmt::format("{:.2f}", when.epochs);
-  if (planned.steps > 0 && when.step > 0 && when.step < planned.steps)
-    text += fmt::format(" ({} of {} steps)", when.step, planned.steps);
-  else if (planned.steps > 0)
-    text += fmt::format(" ({} steps)", planned.steps);
+  if (planned.steps > 0)
+    text += when.step < planned.steps ? fmt::format(" ({} of {} steps)", when.step, planned.steps)
+                                      : fmt::format(" ({} steps)", planned.steps);
   else if (!is_whole || epoch != planned.epochs)
     text += fmt::format(" of {}", planned.epochs);
   return {text, when.epochs};
@@ -85,7 +74,6 @@ TableCell epochs_cell(const RunRecord& run) {
 
 std::string state_of(const RunRecord& run) {
   if (run.is_imported()) return "imported";
-  if (run.has_unevaluated_model) return "unfinished, not evaluated";
   if (!run.finished) return "unfinished";
   return run.keeps_base ? "finished, weights unchanged" : "finished";
 }
@@ -108,11 +96,10 @@ bool shows_score(const RunRecord& run, const std::string& key, bool same_symbols
 
 /// Whether all runs have the same kind of symbols.
 bool have_same_symbols(const Runs& runs) {
-  std::set<std::tuple<Unit, std::int64_t, PieceModelKind>> kinds;
+  std::set<std::pair<Unit, std::int64_t>> kinds;
   for (const auto& run : runs) {
     const Tokenization& it = run->recipe().task->tokenization();
-    const bool is_of_pieces = it.unit == Unit::pieces;
-    kinds.emplace(it.unit, is_of_pieces ? it.pieces : 0, is_of_pieces ? it.pieces_model : PieceModelKind{});
+    kinds.emplace(it.unit, it.unit == Unit::pieces ? it.pieces : 0);
   }
   return kinds.size() == 1;
 }
@@ -129,23 +116,26 @@ TableCell sentence_cell(const RunRecord& run, const std::string& set, const Scor
   return {};
 }
 
-/// The table of `lm table` in the making.
+/// The table of `lm table` in the making. A column in which nothing would be is not added.
 struct RunTable {
   const Runs& runs;
-  const std::vector<Runs>& groups;
+  std::vector<Runs> groups;  // the rows
   TextTable table{};
 
-  TextColumn& add_of_groups(const std::string& name, ColumnShown shown,
-                            const std::function<TableCell(const Runs&)>& cell_of) {
-    TextColumn& column = table.emplace_back(TextColumn{.name = name, .shown = shown});
-    for (const Runs& group : groups) column.cells.push_back(cell_of(group));
-    return column;
+  /// Adds a column; `cell_of` makes a cell of a group.
+  template <class CellOf>
+  void add(const std::string& name, CellOf cell_of, bool is_text = false) {
+    std::vector<TableCell> cells;
+    for (const Runs& group : groups) cells.push_back(cell_of(group));
+    if (std::all_of(cells.begin(), cells.end(), [](const TableCell& it) { return it.text == dash; })) return;
+    table.columns.push_back({name, is_text});
+    table.rows.resize(groups.size());
+    for (std::size_t i = 0; i < groups.size(); ++i) table.rows[i].push_back(cells[i]);
   }
-  /// Adds a column that has the cells of a group's runs, each text once, with the mean of their numbers, and
-  /// their deviation if the number `varies` because it was measured.
-  TextColumn& add(const std::string& name, ColumnShown shown,
-                  const std::function<TableCell(const RunRecord&)>& cell_of, bool varies = false) {
-    return add_of_groups(name, shown, [&](const Runs& group) {
+  /// Adds a column that has the cells of a group's runs, each text once, with the mean of their numbers.
+  template <class CellOf>
+  void add_of_runs(const std::string& name, CellOf cell_of, bool is_text = false) {
+    const auto joined = [&](const Runs& group) {
       std::vector<std::string> texts;
       std::vector<double> numbers;
       for (const auto& run : group) {
@@ -153,30 +143,37 @@ struct RunTable {
         if (std::find(texts.begin(), texts.end(), cell.text) == texts.end()) texts.push_back(cell.text);
         if (cell.number && std::isfinite(cell.number->value)) numbers.push_back(cell.number->value);
       }
-      TableCell joined(fmt::format("{}", fmt::join(texts, "; ")));
-      if (numbers.empty()) return joined;
-      joined.number = mean_of(numbers, varies ? group.size() : numbers.size());
-      if (!varies) joined.number->deviation = 0;
-      return joined;
-    });
+      const std::string text = fmt::format("{}", fmt::join(texts, "; "));
+      return numbers.empty() ? TableCell(text) : TableCell(text, mean_of(numbers).value);
+    };
+    add(name, joined, is_text);
   }
   /// Adds a column of texts; an empty one is a dash.
-  void add_texts(const std::string& name, ColumnShown shown,
-                 const std::function<std::string(const RunRecord&)>& text_of) {
+  template <class TextOf>
+  void add_texts(const std::string& name, TextOf text_of) {
     const auto cell_of = [&](const RunRecord& run) {
       const std::string text = text_of(run);
       return TableCell(text.empty() ? dash : text);
     };
-    add(name, shown, cell_of).is_text = true;
+    add_of_runs(name, cell_of, true);
   }
-
+  void add_titles() {
+    std::map<std::string, int> count;
+    for (const Runs& group : groups) ++count[title_of(group)];
+    const auto title = [&](const Runs& group) {
+      return TableCell(title_of(group, count[title_of(group)] > 1));
+    };
+    add("recipe", title, true);
+  }
   void add_setting(const std::string& name, const std::string& key) {
-    TextColumn& column = add_of_groups(name, ColumnShown::if_it_differs, [&](const Runs& group) -> TableCell {
-      return values_of(group.front()->recipe(), {key}).front();
+    const auto value = [&](const Runs& group) {
+      return TableCell(shown_value(group.front()->recipe(), key));
+    };
+    const bool is_text = std::any_of(groups.begin(), groups.end(), [&](const Runs& group) {
+      const std::string text = value(group).text;
+      return text != dash && !number_of(text);
     });
-    column.is_text = std::any_of(column.cells.begin(), column.cells.end(), [](const TableCell& cell) {
-      return cell.text != dash && !number_of(cell.text);
-    });
+    add(name, value, is_text);
   }
 
   /// Adds the columns of one kind of measurement. Nats, symbols and the reading are shown only for models
@@ -186,30 +183,24 @@ struct RunTable {
     const bool is_measured =
         std::any_of(runs.begin(), runs.end(), [&](const auto& run) { return run->measured[k].has_value(); });
     if (!kind.is_plain() && !is_measured) return;
-    const auto unit = [](const RunRecord& run) { return name_of(run.recipe().published.unit); };
-    add(kind.name + " published", ColumnShown::always, [&](const RunRecord& run) -> TableCell {
+    add_of_runs(kind.name + " published", [&](const RunRecord& run) {
       const double figure = run.published(k);
-      return figure > 0 ? TableCell(fmt::format("{} {}", figure, unit(run)), figure) : TableCell();
+      const std::string text = fmt::format("{} {}", figure, name_of(run.recipe().published.unit));
+      return figure > 0 ? TableCell(text, figure) : TableCell();
     });
     const bool same_symbols = have_same_symbols(runs);
-    bool has_others = false;  // scores beside nats and bits per byte
-    for (const ScoreStyle& style : styles_of(runs)) {
-      if (style.key == "nats" && !kind.is_plain()) continue;
-      const TextColumn& column = add_of_groups(
-          kind.name + " " + style.name, ColumnShown::always, [&](const Runs& group) -> TableCell {
-            return shows_score(*group.front(), style.key, same_symbols) ? score_cell(group, k, style)
-                                                                        : TableCell();
-          });
-      has_others |= style.key != "nats" && style.key != "bits_per_byte" && !is_empty(column);
-    }
-    for (TextColumn& it : table)
-      if (has_others && it.name == kind.name + " nats") it.shown = ColumnShown::as_a_detail;
+    for (const ScoreStyle& style : styles_of(runs))
+      if (style.key != "nats" || kind.is_plain())
+        add(kind.name + " " + style.name, [&](const Runs& group) {
+          return shows_score(*group.front(), style.key, same_symbols) ? score_cell(group, k, style)
+                                                                      : TableCell();
+        });
     if (!kind.is_plain()) return;
-    add(kind.name + " symbols", ColumnShown::as_a_detail, [&](const RunRecord& run) {
+    add_of_runs(kind.name + " symbols", [&](const RunRecord& run) {
       const std::optional<KeptMeasurement>& it = run.measured[k];
-      return it && it->symbols > 0 ? count_cell(it->symbols) : TableCell();
+      return it && it->symbols > 0 ? TableCell(std::to_string(it->symbols)) : TableCell();
     });
-    add_texts(kind.name + " reading", ColumnShown::if_it_differs,
+    add_texts(kind.name + " reading",
               [&](const RunRecord& run) { return run.measured[k] ? run.measured[k]->read : ""; });
   }
 
@@ -221,67 +212,49 @@ struct RunTable {
         if (std::find(sets.begin(), sets.end(), it.set) == sets.end()) sets.push_back(it.set);
     for (const std::string& set : sets)
       for (const ScoreStyle& style : score_styles())
-        add(
-            set + " " + style.name, ColumnShown::always,
-            [&](const RunRecord& run) { return sentence_cell(run, set, style); }, true);
+        add_of_runs(set + " " + style.name,
+                    [&](const RunRecord& run) { return sentence_cell(run, set, style); });
   }
 };
 
 }  // namespace
 
 TextTable table_of(const Runs& runs, const std::vector<std::string>& group_by) {
-  const auto [groups, keys] = rows_of(runs, group_by);
-  RunTable rows{runs, groups};
-  std::map<std::string, int> titles;
-  for (const Runs& group : groups) ++titles[title_of(group)];
-  const auto title = [&](const Runs& group) -> TableCell {
-    const std::string it = title_of(group);
-    if (titles[it] == 1 || group.size() > 1) return it;
-    return fmt::format("{} ({})", group.front()->recipe().name, group.front()->path);
-  };
-  rows.add_of_groups("recipe", ColumnShown::always, title).is_text = true;
+  const std::vector<std::string> keys = shown_keys(runs, group_by);
+  RunTable rows{runs, grouped(runs, group_by)};
+  rows.add_titles();
   std::set<std::vector<std::string>> texts;
   std::set<Precision> precisions;
-  bool are_finished = true;
   for (const auto& run : runs) {
-    if (const auto& sha256 = run->config.made_by.sha256; !sha256.empty()) texts.insert(digests_of(sha256));
+    texts.insert(digests_of(run->config.made_by.sha256));
     precisions.insert(run->config.made_by.precision);
-    are_finished &= state_of(*run) == "finished";
   }
+  texts.erase(std::vector<std::string>());
   if (texts.size() > 1)
-    rows.add_texts("text", ColumnShown::if_it_differs,
-                   [](const RunRecord& run) { return short_name_of_text(run.config.made_by); });
+    rows.add_texts("text", [](const RunRecord& run) { return short_name_of_text(run.config.made_by); });
   if (precisions.size() > 1)
-    rows.add_texts("precision", ColumnShown::always,
-                   [](const RunRecord& run) { return name_of(run.config.made_by.precision); });
+    rows.add_texts("precision", [](const RunRecord& run) { return name_of(run.config.made_by.precision); });
   for (const std::string& key : keys) {
     const std::string name = shown_name(key, keys);
     rows.add_setting(name == "epochs" ? key : name, key);  // there are other epochs
   }
-  if (groups.size() < runs.size())
-    rows.add_of_groups("runs", ColumnShown::if_it_differs,
-                       [](const Runs& group) { return count_cell(std::ssize(group)); });
-  rows.add("parameters", ColumnShown::if_it_differs,
-           [](const RunRecord& run) { return count_cell(run.parameters); });
+  if (rows.groups.size() < runs.size())
+    rows.add("runs", [](const Runs& group) { return TableCell(std::to_string(group.size())); });
+  rows.add_of_runs("parameters",
+                   [](const RunRecord& run) { return TableCell(std::to_string(run.parameters)); });
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) rows.add_measurements(k);
   rows.add_sentence_results();
-  rows.add("epochs", ColumnShown::if_it_differs, epochs_cell).is_text = true;
-  if (!are_finished) rows.add_texts("state", ColumnShown::if_it_differs, state_of);
-  rows.add("training time", ColumnShown::always, time_cell);
-  std::erase_if(rows.table, is_empty);
+  rows.add_of_runs("epochs", epochs_cell, true);
+  const bool are_finished =
+      std::all_of(runs.begin(), runs.end(), [](const auto& run) { return state_of(*run) == "finished"; });
+  if (!are_finished) rows.add_texts("state", state_of);
+  rows.add_of_runs("training time", time_cell);
   return rows.table;
 }
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string json_key(const MeasurementKind& kind) {
-  if (kind.dynamic && kind.cache) return kind.split + "_both";
-  std::string key = kind.name;
-  std::replace(key.begin(), key.end(), ' ', '_');
-  return key;
-}
 
 Json json_of(const std::optional<KeptMeasurement>& it) {
   Json json{{"nats", nullptr},    {"bits", nullptr},     {"perplexity", nullptr}, {"bits_per_byte", nullptr},
@@ -320,13 +293,11 @@ Json json_of_run(const RunRecord& run) {
             {"parameters", run.parameters},
             {"published", published_json(is_the_recipes ? recipe.published : PublishedFigures())}};
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) {
-    const std::string key = json_key(kinds_of_measurement[k]);
-    json[key] = json_of(run.measured[k]);
-    if (const double figure = run.published(k); figure > 0) json[key]["published"] = figure;
+    Json& measured = json[kinds_of_measurement[k].key] = json_of(run.measured[k]);
+    if (const double figure = run.published(k); figure > 0) measured["published"] = figure;
   }
   for (const SentenceSetFigures& it : run.sentences) json["sentences"].push_back(json_of(it));
   json["finished"] = run.finished;
-  if (run.has_unevaluated_model) json["model"] = "not evaluated";
   if (run.keeps_base) json["model"] = "unchanged";  // that of the run it began with
   const LoggedEvaluation last = run.last_evaluation();
   json["steps"] = last.when.step;
@@ -346,29 +317,28 @@ Json json_of_group(const Runs& group, const std::vector<std::string>& keys) {
             {"settings", Json::object()},
             {"runs", Json::array()},
             {"seeds", Json::array()}};
-  const std::vector<std::string> values = values_of(recipe, keys);
-  for (std::size_t i = 0; i < keys.size(); ++i) json["settings"][keys[i]] = json_of_value(values[i]);
+  for (const std::string& key : keys) json["settings"][key] = json_of_value(shown_value(recipe, key));
   for (const auto& run : group) {
     json["runs"].push_back(run->path);
     json["seeds"].push_back(run->recipe().trainer.seed);
   }
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k)
     for (const ScoreStyle& style : styles_of(group))
-      if (const auto mean = mean_score(group, k, style.key); mean && mean->n > 0)
-        json[json_key(kinds_of_measurement[k])][style.key] = {
-            {"mean", mean->value},
-            {"deviation", mean->n > 1 ? Json(mean->deviation) : Json()},  // not known of one run
-            {"n", mean->n}};
+      if (const Mean mean = mean_score(group, k, style.key); mean.n > 0)
+        json[kinds_of_measurement[k].key][style.key] = {
+            {"mean", mean.value},
+            {"deviation", mean.n > 1 ? Json(mean.deviation) : Json()},  // not known of one run
+            {"n", mean.n}};
   return json;
 }
 
 }  // namespace
 
 Json json_of(const Runs& runs, const std::vector<std::string>& group_by) {
+  const std::vector<std::string> keys = shown_keys(runs, group_by);
   Json list = Json::array(), groups = Json::array();
   for (const auto& run : runs) list.push_back(json_of_run(*run));
-  const Rows rows = rows_of(runs, group_by);
-  for (const Runs& group : rows.groups) groups.push_back(json_of_group(group, rows.keys));
+  for (const Runs& group : grouped(runs, group_by)) groups.push_back(json_of_group(group, keys));
   return {{"runs", list}, {"groups", groups}};
 }
 
@@ -376,14 +346,8 @@ void print_table(const Runs& runs, const TableOptions& options) {
   if (options.json) return print_json(json_of(runs, options.group_by));
   TextTable table = table_of(runs, options.group_by);
   if (!options.sort.empty()) sort_rows(table, options.sort);
-  fmt::print("{}", options.csv        ? csv_of(table)
-                   : options.markdown ? markdown_of(table)
-                   : options.full     ? text_of(table)
-                                      : short_text_of(table, "--full shows all columns"));
-  if (!options.group_by.empty()) warn_mixed_groups(group_by_keys(runs, options.group_by), options.group_by);
-  warn_omitted_published(runs);
-  warn_misleading(runs);
-  warn_incomparable(runs);
+  fmt::print("{}", options.csv ? csv_of(table) : options.markdown ? markdown_of(table) : text_of(table));
+  warn_of_figures(runs);
 }
 
 }  // namespace rondo

@@ -23,7 +23,6 @@ struct TableOptions {
   std::vector<std::string> group_by{};               // keys; empty: what differs only in the seed
   std::string sort{};                                // a column; empty: the order of the runs
   bool json = false, markdown = false, csv = false;  // at most one; none: a text table
-  bool full = false;                                 // of a text table: all columns
 };
 /// Prints a table on stdout, and on stderr what in it may mislead.
 void print_table(const Runs& runs, const TableOptions& options);

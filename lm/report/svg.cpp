@@ -16,24 +16,21 @@ namespace rondo {
 
 std::vector<double> round_ticks(double from, double to, bool logarithmic) {
   std::vector<double> ticks;
-  const auto within = [&](double tick) { return tick >= from * (1 - 1e-9) && tick <= to * (1 + 1e-9); };
   if (logarithmic) {
-    const double first = std::floor(std::log10(from)), last = std::log10(to);
+    const double first = std::floor(std::log10(from)), last = std::floor(std::log10(to));
     constexpr double most = 8;
-    double apart = 1;  // powers of ten from tick to tick
-    for (const double larger : {2, 5, 10, 20, 50, 100})
-      if ((last - first) / apart > most) apart = larger;
-    for (const std::vector<double>& factors : {std::vector<double>{1}, {1, 2, 5}}) {
-      ticks.clear();
-      for (double power = std::ceil(first / apart) * apart; power <= last; power += apart)
-        for (const double factor : factors)
-          if (const double tick = factor * std::pow(10, power); within(tick)) ticks.push_back(tick);
-      if (ticks.size() >= 3) return ticks;
-    }
+    const double apart = std::ceil((last - first) / most);  // powers of ten from tick to tick
+    const std::vector<double> factors =
+        last - first > 2 ? std::vector<double>{1} : std::vector<double>{1, 2, 5};
+    for (double power = first; power <= last; power += std::max(1.0, apart))
+      for (const double factor : factors)
+        if (const double tick = factor * std::pow(10, power); tick >= from && tick <= to)
+          ticks.push_back(tick);
+    if (ticks.size() >= 3) return ticks;
+    ticks.clear();
   }
   const double rough = (to - from) / 6, power = std::pow(10, std::floor(std::log10(rough)));
   const double step = power * (rough <= power ? 1 : rough <= 2 * power ? 2 : rough <= 5 * power ? 5 : 10);
-  ticks.clear();
   for (double i = std::ceil(from / step - 1e-9); i * step <= to + step * 1e-9; ++i)
     ticks.push_back(i * step + 0.0);  // not -0
   return ticks;
@@ -65,7 +62,6 @@ constexpr double letter = 7.2;           // the width of a letter that is 13 pix
 constexpr const char* grey = "#808080";  // legible on white and on black, as are these
 constexpr std::array colours = {"#2b7bd9", "#d9822b", "#2b9e5f", "#b05fd0", "#d9463b",
                                 "#1f9bb0", "#9c7450", "#d9609f", "#8a9a1f", "#7d86c0"};
-constexpr std::array dashes = {"6 4", "2 3", "10 3 2 3"};
 
 double width_of(const std::string& text) { return letter * columns_of(text); }
 
@@ -91,7 +87,7 @@ struct Picture {
         svg_escaped(words));
   }
   void line(double x1, double y1, double x2, double y2, const char* colour, double wide,
-            const std::string& more = "") {
+            const char* more = "") {
     put("<line x1='{:.1f}' y1='{:.1f}' x2='{:.1f}' y2='{:.1f}' stroke='{}' stroke-width='{}'{}/>", x1, y1, x2,
         y2, colour, wide, more);
   }
@@ -114,26 +110,22 @@ struct PlotScale {
   }
   double position(double value) const { return axis.logarithmic ? std::log(value) : value; }
 
-  /// Chooses range and ticks. A range that ends in ticks has room around the values.
-  void close(bool at_ticks) {
+  /// Chooses range and ticks. `room` is left on both sides of the values, as a share of their range.
+  void close(double room) {
     check(low <= high, "[svg] nothing to draw along the axis '{}'", axis.label);
     const double most = std::max(std::abs(low), std::abs(high));
-    if (high - low <= 1e-9 * most)  // one value
-      axis.logarithmic ? (low /= 2, high *= 2)
-                       : (low -= most > 0 ? most / 10 : 1, high += most > 0 ? most / 10 : 1);
-    else if (const double room = std::pow(high / low, 0.04); at_ticks && axis.logarithmic)
-      low /= room, high *= room;
+    const bool is_one_value = high - low <= 1e-9 * most;
+    if (axis.logarithmic) {
+      const double factor = is_one_value ? 2 : std::pow(high / low, room);
+      low /= factor, high *= factor;
+    } else {
+      const double margin = !is_one_value ? (high - low) * room : most > 0 ? most / 10 : 1;
+      low -= margin, high += margin;
+    }
     low = axis.from.value_or(low), high = axis.to.value_or(high);
     check(low < high && shows(low) && std::isfinite(high - low),
           "[svg] the axis '{}' cannot reach from {} to {}", axis.label, low, high);
-    ticks = axis.ticks.empty() ? round_ticks(low, high, axis.logarithmic) : axis.ticks;
-    if (at_ticks && !axis.logarithmic && axis.ticks.empty()) {
-      const double step = ticks[1] - ticks[0];
-      if (!axis.from && ticks.front() > low + step * 1e-6) ticks.insert(ticks.begin(), ticks[0] - step);
-      if (!axis.to && ticks.back() < high - step * 1e-6) ticks.push_back(ticks.back() + step);
-      low = std::min(low, ticks.front()), high = std::max(high, ticks.back());
-    }
-    std::erase_if(ticks, [&](double tick) { return tick < low || tick > high; });
+    ticks = round_ticks(low, high, axis.logarithmic);
   }
   double operator()(double value) const {
     return begin + (end - begin) * (position(value) - position(low)) / (position(high) - position(low));
@@ -166,11 +158,6 @@ struct PlotPicture : Picture {
   static const char* colour_of(std::size_t number) {
     return number == no_colour ? grey : colours[number % colours.size()];
   }
-  /// What strokes of a curve have of their own.
-  static std::string look_of(const PlotCurve& curve) {
-    return (curve.opacity < 1 ? fmt::format(" stroke-opacity='{}'", curve.opacity) : "") +
-           (curve.dashed ? fmt::format(" stroke-dasharray='{}'", dashes[0]) : "");
-  }
   /// Shapes differ, so that curves can be told apart without their colours.
   void dot(double at_x, double at_y, std::size_t number, const std::string& note = "") {
     const char* shape = number % 3 == 0   ? "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0"
@@ -180,69 +167,54 @@ struct PlotPicture : Picture {
         shape, colour_of(number), svg_escaped(note));
   }
   void draw_level(const PlotLevel& level, double from, double to, double low, double high) {
-    const auto number = static_cast<std::size_t>(&level - plot.levels.data());
     if (level.low == level.high)
       line(from, (low + high) / 2, to, (low + high) / 2, colour_of(level.colour), 1.5,
-           fmt::format(" stroke-dasharray='{}'", dashes[number % dashes.size()]));
+           " stroke-dasharray='6 4'");
     else
       box(from, high, to - from, low - high, colour_of(level.colour), 0.2);
   }
 
-  /// Draws the title and the legend, and returns the number of its rows.
+  /// Draws the title and the legend, an entry a row, and returns the number of its rows.
   double draw_legend() {
     text(left, 20, "start", plot.title, " font-size='15'");
-    double at_x = left, row = 0;
-    bool any = false;
-    const auto add = [&](std::string label, auto draw_sign) {
-      if (label.empty()) return;
-      constexpr double room = 44;  // for the sign, and beside the label
-      for (std::string begin = label; left + room + width_of(label) > width; label = begin + "…") {
-        while ((begin.back() & 0xC0) == 0x80) begin.pop_back();  // the rest of a character
-        begin.pop_back();
-      }
-      if (at_x > left && at_x + room + width_of(label) > width - right) at_x = left, ++row;
-      const double at_y = 40 + line_height * row;
-      draw_sign(at_x, at_y - 4);
-      text(at_x + 28, at_y, "start", label);
-      at_x += room + width_of(label);
-      any = true;
+    double rows = 0;
+    const auto add_row = [&](const std::string& label) {
+      const double at_y = 40 + line_height * rows++;
+      text(left + 28, at_y, "start", label);
+      return at_y - 4;
     };
-    for (const PlotCurve& it : plot.curves)
-      add(it.label, [&](double at, double at_y) {
-        const std::size_t number = colour_number(it);
-        line(at, at_y, at + 22, at_y, colour_of(number), it.width, look_of(it));
-        if (it.dots) dot(at + 11, at_y, number);
-      });
-    for (const PlotLevel& it : plot.levels)
-      add(it.label, [&](double at, double at_y) { draw_level(it, at, at + 22, at_y + 5, at_y - 5); });
-    return any ? row + 1 : 0;
+    for (const PlotCurve& it : plot.curves) {
+      if (it.label.empty()) continue;
+      const double at_y = add_row(it.label);
+      line(left, at_y, left + 22, at_y, colour_of(colour_number(it)), it.width);
+      if (it.dots) dot(left + 11, at_y, colour_number(it));
+    }
+    for (const PlotLevel& it : plot.levels) {
+      const double at_y = add_row(it.label);
+      draw_level(it, left, left + 22, at_y + 5, at_y - 5);
+    }
+    return rows;
   }
 
   void choose_ranges() {
-    for (const PlotCurve& curve : plot.curves) {
-      if (curve.filled) y.offer(0);
+    for (const PlotCurve& curve : plot.curves)
       for (const PlotPoint& it : curve.points) {
         if (!x.shows(it.x) || !y.shows(it.y)) continue;
         x.offer(it.x);
         y.offer(it.y - it.deviation), y.offer(it.y), y.offer(it.y + it.deviation);
       }
-    }
     for (const PlotLevel& it : plot.levels) y.offer(it.low), y.offer(it.high);
-    x.close(false), y.close(true);
+    x.close(0), y.close(0.04);
     double widest = 0;  // between the axis and its label
     for (const double it : y.ticks) widest = std::max(widest, width_of(tick_text(it)));
     x.begin = std::max(left, 30 + widest);
   }
 
   void draw_axes() {
-    const std::string pale = " stroke-opacity='0.3'";
-    double free = -HUGE_VAL;  // where the next text may begin
+    const char* pale = " stroke-opacity='0.3'";
     for (const double tick : x.ticks) {
-      const double at = x(tick), half = width_of(tick_text(tick)) / 2;
-      line(at, y.begin, at, y.begin + 5, grey, 1, pale);
-      if (at - half < free) continue;
-      text(at, y.begin + 20, "middle", tick_text(tick));
-      free = at + half + letter;
+      line(x(tick), y.begin, x(tick), y.begin + 5, grey, 1, pale);
+      text(x(tick), y.begin + 20, "middle", tick_text(tick));
     }
     for (const double tick : y.ticks) {
       line(x.begin, y(tick), x.end, y(tick), grey, 1, pale);
@@ -266,27 +238,25 @@ struct PlotPicture : Picture {
       put("<path d='{}' fill='{}' fill-opacity='0.4'/>", path, colour_of(number));
       return;
     }
-    constexpr double dash = 12;
-    if (curve.points.size() == 1 && !curve.dots && pen_is_down)
-      path = fmt::format("M{:.1f},{:.1f}h{}", x(curve.points[0].x) - dash / 2, y(curve.points[0].y), dash);
     if (!path.empty())
-      put("<path d='{}' fill='none' stroke='{}' stroke-width='{}' stroke-linejoin='round'{}/>", path,
-          colour_of(number), curve.width, look_of(curve));
-    for (std::size_t i = 0; i < curve.points.size(); ++i) {
-      const PlotPoint& it = curve.points[i];
-      if (!x.shows(it.x) || !y.shows(it.y)) continue;
-      const double lower = it.y - it.deviation;
-      if (it.deviation > 0)
-        line(x(it.x), y(y.shows(lower) ? lower : y.low), x(it.x), y(it.y + it.deviation), colour_of(number),
-             2);
-      if (curve.dots)
-        dot(x(it.x), y(it.y), number,
-            it.deviation > 0 ? fmt::format("{:.6g}: {:.6g} ± {:.2g}", it.x, it.y, it.deviation)
-                             : fmt::format("{:.6g}: {:.6g}", it.x, it.y));
-      if (curve.ringed == i)
-        put("<circle cx='{:.1f}' cy='{:.1f}' r='9' fill='none' stroke='{}' stroke-width='2'/>", x(it.x),
-            y(it.y), grey);
+      put("<path d='{}' fill='none' stroke='{}' stroke-width='{}' stroke-linejoin='round'/>", path,
+          colour_of(number), curve.width);
+    for (std::size_t i = 0; i < curve.points.size(); ++i)
+      if (const PlotPoint& it = curve.points[i]; x.shows(it.x) && y.shows(it.y))
+        draw_point(curve, it, curve.ringed == i);
+  }
+  void draw_point(const PlotCurve& curve, const PlotPoint& it, bool ringed) {
+    const std::size_t number = colour_number(curve);
+    const double lower = it.y - it.deviation;
+    std::string note = fmt::format("{:.6g}: {:.6g}", it.x, it.y);
+    if (it.deviation > 0) {
+      line(x(it.x), y(y.shows(lower) ? lower : y.low), x(it.x), y(it.y + it.deviation), colour_of(number), 2);
+      note += fmt::format(" ± {:.2g}", it.deviation);
     }
+    if (curve.dots) dot(x(it.x), y(it.y), number, note);
+    if (ringed)
+      put("<circle cx='{:.1f}' cy='{:.1f}' r='9' fill='none' stroke='{}' stroke-width='2'/>", x(it.x),
+          y(it.y), grey);
   }
 
   const Plot& plot;

@@ -15,7 +15,6 @@ struct PlotAxis {
   std::string label{};
   bool logarithmic = false;            // then values of 0 and below are not drawn
   std::optional<double> from{}, to{};  // none: as the values need
-  std::vector<double> ticks{};         // none: round numbers
 };
 
 /// A point, with an error bar if its deviation is above 0. Where y is not a number, a curve is interrupted.
@@ -26,16 +25,15 @@ struct PlotPoint {
 /// As a colour: grey, as axes and texts. Others are legible on white and on black.
 constexpr std::size_t no_colour = static_cast<std::size_t>(-1);
 
-/// Points, from left to right. Without points, only an entry of the legend; a single one without dots is a
-/// short dash.
+/// Points, from left to right.
 struct PlotCurve {
   std::string label{};  // in the legend; empty: not there
   std::vector<PlotPoint> points{};
-  bool dots = true, dashed = false;
-  bool filled = false;  // down to 0, without a line: a histogram, of which these are the corners
+  bool dots = true;
+  bool filled = false;                  // without a line: a histogram, of which these are the corners
   std::optional<std::size_t> ringed{};  // a point to point out
   std::optional<std::size_t> colour{};  // none: by the order of the curves
-  double width = 2, opacity = 1;
+  double width = 2;
 };
 
 /// What curves are compared with, as wide as the diagram: a value, as a dashed line, or a shaded range.
@@ -55,14 +53,13 @@ struct Plot {
 bool has_points(const Plot& plot);
 
 /// Returns round numbers from `from` to `to`: multiples of 1, 2 or 5 times a power of ten, two to seven of
-/// them; on a logarithmic axis powers of ten, at most nine of them, and between two of them 2 and 5 times,
-/// where that gives three or more. `from` is less than `to`, and above 0 on a logarithmic axis.
+/// them; on a logarithmic axis powers of ten and, over few of them, 2 and 5 times these, if that gives three
+/// or more. `from` is less than `to`, and above 0 on a logarithmic axis.
 std::vector<double> round_ticks(double from, double to, bool logarithmic = false);
 /// Returns "0.25", "12.5k", "3M", "1e-05".
 std::string tick_text(double tick);
 
-/// Draws pictures in rows of `columns`. A label that is too long for the legend is cut. Throws Error for one
-/// that has nothing to draw.
+/// Draws pictures in rows of `columns`. Throws Error for one that has nothing to draw.
 std::string svg_of(const std::vector<Plot>& plots, std::size_t columns = 1);
 /// Draws the weights as squares, in rows of the target and columns of the source: the larger, from 0 to 1,
 /// the stronger the colour.

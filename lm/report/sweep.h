@@ -24,8 +24,8 @@ struct SweptSettings {
 };
 
 /// From what `--set` got: "KEY=VALUE,VALUE,..."; for settings that vary together
-/// "KEY:KEY=VALUE:VALUE,VALUE:VALUE,...". Commas and colons within [ ], within a value in quotes, and colons
-/// where there is only one key, are a part of the value. InputError for anything else.
+/// "KEY:KEY=VALUE:VALUE,VALUE:VALUE,...". Commas and colons within [ ] or quotes, and colons where there is
+/// only one key, are a part of the value. InputError for anything else.
 SweptSettings parse_swept(const std::string& text);
 
 struct SweepRun {
@@ -35,7 +35,7 @@ struct SweepRun {
 };
 
 /// In the order of the settings; the last one varies fastest, the seed faster. Seeds are numbered from the
-/// recipe's train.seed, unless that is swept. InputError for a bad recipe, key or value, for values and keys
+/// recipe's train.seed on, unless that is swept. InputError for a bad recipe, key or value, for values and keys
 /// that are given twice, and if settings contradict each other, with the combination that does.
 std::vector<SweepRun> runs_of_sweep(const std::string& recipe, const std::vector<SweptSettings>& swept,
                                     std::optional<std::int64_t> seeds);
@@ -51,15 +51,9 @@ struct SweepPlotOptions {
 /// no more than this from the model's with its usual sizes.
 constexpr double default_band = 0.25;
 
-/// Makes the diagrams of finished runs of one recipe, of the validation text and of the test text, where
-/// there is something to draw. InputError if the runs are of several recipes, or if `options` do not fit
-/// their settings.
-std::vector<Plot> plots_of_sweep(const Runs& runs, const SweepPlotOptions& options);
-/// Throws the same InputErrors; only the settings of the runs are read.
-void check_sweep_plot(const Runs& runs, const SweepPlotOptions& options);
-/// Writes the diagrams to a file, which `option` has named, unless there is nothing to draw. InputErrors of
-/// file_to_write(), and for another name than FILE.svg.
-void write_sweep_plot(const std::string& option, const std::string& name, const Runs& runs,
-                      const SweepPlotOptions& options);
+/// Makes the diagrams of the finished ones of these runs, of the validation text and of the test text, where
+/// there is something to draw. InputError if they are of several recipes, or if `options` do not fit their
+/// settings.
+std::vector<Plot> plots_of_sweep(const Runs& runs, const SweepPlotOptions& options = {});
 
 }  // namespace rondo

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <numeric>
 #include <tuple>
 
 #include "lm/program/terminal.h"
@@ -17,8 +16,8 @@
 
 namespace rondo {
 
-Mean mean_of(const std::vector<double>& values, std::size_t of) {
-  Mean it{values.size(), of};
+Mean mean_of(const std::vector<double>& values) {
+  Mean it{values.size()};
   for (const double value : values) it.value += value / static_cast<double>(it.n);
   double squares = 0;
   for (const double value : values) squares += (value - it.value) * (value - it.value);
@@ -26,75 +25,79 @@ Mean mean_of(const std::vector<double>& values, std::size_t of) {
   return it;
 }
 
-bool is_empty(const TextColumn& column) {
-  return std::all_of(column.cells.begin(), column.cells.end(),
-                     [](const TableCell& cell) { return cell.text == dash; });
-}
-
 namespace {
 
 /// A column in lines of the same width, the header's two before the cells.
-std::vector<std::string> lines_of(const TextColumn& column) {
-  const std::size_t space = column.name.find(' ');
-  std::vector<std::string> lines{space == std::string::npos ? "" : column.name.substr(0, space),
-                                 column.name.substr(space + 1)};
-  for (const TableCell& cell : column.cells) lines.push_back(cell.text);
+std::vector<std::string> lines_of(const TextTable& table, std::size_t column) {
+  const auto& [name, is_text] = table.columns[column];
+  const std::size_t space = name.find(' ');
+  std::vector<std::string> lines{space == std::string::npos ? "" : name.substr(0, space),
+                                 name.substr(space + 1)};
+  for (const auto& row : table.rows) lines.push_back(row[column].text);
   int width = 0;
   for (const std::string& line : lines) width = std::max(width, columns_of(line));
   for (std::string& line : lines)
-    line = column.is_text ? fmt::format("{:<{}}", line, width) : fmt::format("{:>{}}", line, width);
+    line = fmt::format(fmt::runtime(is_text ? "{:<{}}" : "{:>{}}"), line, width);
   return lines;
+}
+
+/// The names of the columns, then the texts of each row, as `written` writes them.
+template <class Written>
+std::vector<std::vector<std::string>> texts_of(const TextTable& table, Written written) {
+  std::vector<std::vector<std::string>> lines(1);
+  for (const TextColumn& it : table.columns) lines[0].push_back(written(it.name));
+  for (const auto& row : table.rows) {
+    lines.emplace_back();
+    for (const TableCell& cell : row) lines.back().push_back(written(cell.text));
+  }
+  return lines;
+}
+
+/// The text with `escape` before each `letter`.
+std::string escaped(const std::string& text, char letter, char escape) {
+  std::string result;
+  for (const char it : text) {
+    if (it == letter) result += escape;
+    result += it;
+  }
+  return result;
+}
+
+/// A text as a field of comma-separated values.
+std::string csv_field(const std::string& text) {
+  if (text == dash) return "";
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  return "\"" + escaped(text, '"', '"') + "\"";
 }
 
 }  // namespace
 
 std::string text_of(const TextTable& table, int width) {
   constexpr int gap = 2;
-  const std::vector<std::string> first = lines_of(table.front());
+  const std::vector<std::string> first = lines_of(table, 0);
+  std::vector<std::string> part = first, common;
   std::string text;
-  std::vector<std::string> part = first;
   const auto end_part = [&] {
     if (!text.empty()) text += '\n';
     for (const std::string& line : part) text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+    part = first;
   };
-  for (std::size_t i = 1; i < table.size(); ++i) {
-    const std::vector<std::string> next = lines_of(table[i]);
-    const bool fits = columns_of(part.front()) + gap + columns_of(next.front()) <= width;
-    if (!fits && part != first) {
-      end_part();
-      part = first;
+  for (std::size_t i = 1; i < table.columns.size(); ++i) {
+    const std::string& value = table.rows.front()[i].text;
+    const bool is_common =
+        table.rows.size() > 1 && std::all_of(table.rows.begin(), table.rows.end(),
+                                             [&](const auto& row) { return row[i].text == value; });
+    if (is_common) {
+      common.push_back(fmt::format("{}: {}", table.columns[i].name, value));
+      continue;
     }
+    const std::vector<std::string> next = lines_of(table, i);
+    if (part != first && columns_of(part.front()) + gap + columns_of(next.front()) > width) end_part();
     for (std::size_t line = 0; line < part.size(); ++line) part[line] += std::string(gap, ' ') + next[line];
   }
   end_part();
-  return text;
-}
-
-std::string short_text_of(const TextTable& table, const std::string& how, int width) {
-  TextTable kept{table.front()};
-  std::vector<std::string> common, left_out;
-  for (std::size_t i = 1; i < table.size(); ++i) {
-    const TextColumn& column = table[i];
-    const std::string& first = column.cells.front().text;
-    const bool differs = std::any_of(column.cells.begin(), column.cells.end(),
-                                     [&](const TableCell& cell) { return cell.text != first; });
-    if (column.shown == ColumnShown::always || (differs && column.shown == ColumnShown::if_it_differs))
-      kept.push_back(column);
-    else if (differs)
-      left_out.push_back(column.name);
-    else
-      common.push_back(fmt::format("{}: {}", column.name, first));
-  }
-  std::string text;
-  if (!common.empty())
-    text += wrapped(fmt::format("{}{}", table.front().cells.size() > 1 ? "in all rows: " : "",
-                                fmt::join(common, "; ")),
-                    width) +
-            "\n\n";
-  text += text_of(kept, width);
-  if (!left_out.empty())
-    text += '\n' + wrapped(fmt::format("left out: {}; {}", fmt::join(left_out, ", "), how), width) + '\n';
-  return text;
+  if (common.empty()) return text;
+  return wrapped(fmt::format("in all rows: {}", fmt::join(common, "; ")), width) + "\n\n" + text;
 }
 
 int table_width() {
@@ -103,29 +106,20 @@ int table_width() {
 }
 
 std::string markdown_of(const TextTable& table) {
-  std::vector<std::string> lines(table.front().cells.size() + 2, "|");
-  for (const TextColumn& column : table) {
-    lines[0] += fmt::format(" {} |", column.name);
-    lines[1] += column.is_text ? "---|" : "---:|";
-    for (std::size_t i = 0; i < column.cells.size(); ++i) {
-      std::string cell;
-      for (const char letter : column.cells[i].text)
-        cell += (letter == '|' ? "\\" : "") + std::string(1, letter);
-      lines[i + 2] += &column == &table.front() ? fmt::format(" `{}` |", cell) : fmt::format(" {} |", cell);
-    }
+  auto lines = texts_of(table, [](const std::string& text) { return escaped(text, '|', '\\'); });
+  std::string markdown = fmt::format("| {} |\n|", fmt::join(lines[0], " | "));
+  for (const TextColumn& it : table.columns) markdown += it.is_text ? "---|" : "---:|";
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    lines[i][0] = fmt::format("`{}`", lines[i][0]);
+    markdown += fmt::format("\n| {} |", fmt::join(lines[i], " | "));
   }
-  return fmt::format("{}\n", fmt::join(lines, "\n"));
+  return markdown + '\n';
 }
 
 std::string html_of(const TextTable& table) {
   std::string html = "<table>\n";
-  for (std::size_t line = 0; line <= table.front().cells.size(); ++line) {
-    html += "<tr>";
-    for (const TextColumn& column : table)
-      html += fmt::format("<{0}{1}>{2}</{0}>", line == 0 ? "th" : "td", column.is_text ? " class='text'" : "",
-                          svg_escaped(line == 0 ? column.name : column.cells[line - 1].text));
-    html += "</tr>\n";
-  }
+  for (const std::vector<std::string>& line : texts_of(table, svg_escaped))
+    html += fmt::format("<tr><td>{}</td></tr>\n", fmt::join(line, "</td><td>"));
   return html + "</table>\n";
 }
 
@@ -136,70 +130,50 @@ std::optional<double> number_of(const std::string& text) {
   return is_number ? std::optional(number) : std::nullopt;
 }
 
-std::string csv_field(const std::string& text) {
-  if (text == dash) return "";
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char letter : text) quoted += (letter == '"' ? "\"" : "") + std::string(1, letter);
-  return quoted + "\"";
-}
-
 std::string csv_of(const TextTable& table) {
-  std::vector<std::vector<std::string>> lines(table.front().cells.size() + 1);
-  const auto add = [&](const TextColumn& column, const std::string& of, auto field) {
-    lines[0].push_back(csv_field(column.name + of));
-    for (std::size_t i = 0; i < column.cells.size(); ++i)
-      lines[i + 1].push_back(csv_field(field(column.cells[i])));
+  TextTable numbers{{}, std::vector<std::vector<TableCell>>(table.rows.size())};
+  const auto add = [&](const std::string& name, std::size_t column, auto text_of) {
+    numbers.columns.push_back({name});
+    for (std::size_t i = 0; i < table.rows.size(); ++i)
+      numbers.rows[i].emplace_back(text_of(table.rows[i][column]));
   };
-  const auto number_text = [](bool is_there, double number) {
-    return is_there ? fmt::format("{}", number) : dash;
-  };
-  for (const TextColumn& column : table) {
-    add(column, "", [&](const TableCell& cell) {
-      if (cell.number) return number_text(cell.number->n > 0, cell.number->value);
-      return column.is_text || number_of(cell.text) ? cell.text : dash;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const auto& [name, is_text] = table.columns[i];
+    add(name, i, [is_text = is_text](const TableCell& cell) {
+      if (cell.number) return fmt::format("{}", cell.number->value);
+      return is_text || number_of(cell.text) ? cell.text : dash;
     });
-    const auto any = [&](auto is_so) {
-      return std::any_of(column.cells.begin(), column.cells.end(),
-                         [&](const TableCell& cell) { return cell.number && is_so(*cell.number); });
-    };
-    if (any([](const Mean& it) { return it.deviation > 0; }))
-      add(column, " deviation", [&](const TableCell& cell) {
-        const Mean it = cell.number.value_or(Mean());
-        return number_text(it.n > 1, it.deviation);
-      });
-    if (any([](const Mean& it) { return it.n > 0 && it.n < it.of; }))
-      add(column, " n",
-          [](const TableCell& cell) { return fmt::format("{}", cell.number ? cell.number->n : 0); });
+    const bool is_of_means = std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+      return row[i].number && row[i].number->n > 1;
+    });
+    if (!is_of_means) continue;
+    add(name + " deviation", i, [](const TableCell& cell) {
+      return cell.number && cell.number->n > 1 ? fmt::format("{}", cell.number->deviation) : dash;
+    });
+    add(name + " n", i,
+        [](const TableCell& cell) { return fmt::format("{}", cell.number ? cell.number->n : 0); });
   }
-  std::string text;
-  for (const std::vector<std::string>& line : lines) text += fmt::format("{}\n", fmt::join(line, ","));
-  return text;
+  std::string csv;
+  for (const std::vector<std::string>& line : texts_of(numbers, csv_field))
+    csv += fmt::format("{}\n", fmt::join(line, ","));
+  return csv;
 }
 
 void sort_rows(TextTable& table, const std::string& name) {
   std::vector<std::string> names;
-  const TextColumn* column = nullptr;  // by its name, else by a part of it
-  for (const TextColumn& it : table) {
+  std::optional<std::size_t> column;  // by its name, else by a part of it
+  for (const TextColumn& it : table.columns) {
+    if (it.name == name || (!column && it.name.find(name) != std::string::npos)) column = names.size();
     names.push_back(it.name);
-    if (it.name == name || (!column && it.name.find(name) != std::string::npos)) column = &it;
   }
-  check_input(column, "--sort {}: no such column; there are: {}", name, fmt::join(names, ", "));
-  const std::vector<TableCell> keys = column->cells;
-  std::vector<std::size_t> order(keys.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto rank = [&](std::size_t row) {
-    const auto& [text, mean] = keys[row];
-    const std::optional<double> number =
-        mean ? mean->n > 0 ? std::optional(mean->value) : std::nullopt : number_of(text);
-    return std::tuple(text == dash ? 2 : number ? 0 : 1, number.value_or(0), text);
+  check_input(column.has_value(), "--sort {}: no such column; there are: {}", name, fmt::join(names, ", "));
+  const auto rank = [&](const std::vector<TableCell>& row) {
+    const TableCell& cell = row[*column];
+    const std::optional<double> number = cell.number ? cell.number->value : number_of(cell.text);
+    return std::tuple(cell.text == dash ? 2 : number ? 0 : 1, number.value_or(0), cell.text);
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
-  for (TextColumn& it : table) {
-    const std::vector<TableCell> cells = it.cells;
-    for (std::size_t row = 0; row < order.size(); ++row) it.cells[row] = cells[order[row]];
-  }
+  std::stable_sort(table.rows.begin(), table.rows.end(),
+                   [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
 }  // namespace rondo

@@ -1,5 +1,5 @@
 // log.jsonl and evaluations.jsonl, as `lm table` and `lm plot` read them; the first byte chooses which.
-#include "lm/report/curves.h"
+#include "lm/report/page.h"
 #include "tensor/error.h"
 #include "tests/fuzz/target.h"
 
@@ -30,7 +30,7 @@ void run_log(std::string_view lines) {
   scratch("run/log.jsonl", is_log ? lines : "");
   scratch("run/evaluations.jsonl", is_log ? "" : lines);
   const auto run = std::make_shared<const RunRecord>(read_run(folder));
-  demand(group_by_settings({run, run}).size() <= 2, "more groups than runs");
+  demand(grouped({run, run}).size() <= 2, "more groups than runs");
   for (size_t kind = 0; kind < kinds_of_measurement.size(); ++kind)
     mean_score({run, run}, kind, "perplexity");
   curves_of({run}, {});

@@ -141,8 +141,8 @@ log_every = 1
   }
   ~EachKey() override { set_threads(threads_); }
 
-  /// The log without its clocks and the rate of the schedule, the times that the state was saved, whether
-  /// there are events for TensorBoard, and what is printed besides figures and times.
+  /// The log without its clocks and the rate of the schedule, the times that the state was saved, and
+  /// what is printed besides figures and times.
   std::string run(TrainOptions options) {
     ++runs_;
     options.out = last_run();
@@ -156,8 +156,6 @@ log_every = 1
       told += entry.dump() + '\n';
     }
     told += fmt::format("{} saves\n", saves.count());
-    for (const auto& entry : std::filesystem::directory_iterator(options.out))
-      if (entry.path().filename().string().starts_with("events.")) told += "events for TensorBoard\n";
     for (std::string line; std::getline(lines, line);) {
       const bool has_times = line.starts_with("epoch") || line.starts_with("evaluating") ||
                              line.starts_with("valid (best") || line.starts_with("test (best") ||

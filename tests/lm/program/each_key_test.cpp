@@ -90,7 +90,6 @@ EachKey::Cases language_model_cases() {
       {"train.eval_every", {"5"}},
       {"train.log_every", {"3"}},
       {"train.probe_every", {"1"}},
-      {"train.tensorboard", {"true"}},
       {"train.save_every", {"1e-9", {"train.save_every=0"}}},
 
       {"finetune.learning_rate", {"0.5", finetuning, finetuned}},

@@ -64,8 +64,6 @@ TEST(FigureWarnings, OfADivergedTraining) {
                                                   "train.clip=0", "--set", "train.learning_rate=1e6"}));
   EXPECT_EQ(result.status, 0) << result.err;
   expect_contains(result.err, "or has diverged (lower train.learning_rate)");
-  expect_contains(run_lm({"table", data.path("run")}).err,
-                  "the figures on valid are worse than those of equal");
 }
 
 TEST(FigureWarnings, AreSaidByTraining) {

@@ -66,13 +66,9 @@ TEST(Limits, AStopBeforeTheFirstEvaluationLeavesAModel) {
   const auto last = log_of(data / "run").back();
   EXPECT_EQ(last.at("event"), "stopped");
   EXPECT_EQ(last.at("model_is_evaluated"), false);
-  EXPECT_EQ(row_of(data, "run").at("model"), "not evaluated");
-  expect_contains(output_of_lm({"table", data.path("run")}), "unfinished, not evaluated");
+  expect_contains(run_lm({"table", data.path("run")}).err, "run: not evaluated yet");
   output_of_lm({"generate", data.path("run"), "--seed", "1", "-n", "5"});
-  output_of_lm({"plot", data.path("run"), "--csv", data.path("csv")});
-  std::size_t steps = 0;
-  for (const auto& line : log_of(data / "run")) steps += line.contains("gradient_norm");
-  EXPECT_EQ(lines_of(data / "csv/training.csv"), 1 + steps) << "a header, and no row for the stop";
+  output_of_lm({"plot", data.path("run")});
 }
 
 TEST(Limits, QuietPrintsTheFolder) {

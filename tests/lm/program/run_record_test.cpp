@@ -25,7 +25,7 @@ TEST_F(TableTest, SaysWhatIsUnfinished) {
   EXPECT_EQ(row.at("epochs"), 1);
   EXPECT_TRUE(row.at("valid").at("nats").is_number());
   EXPECT_TRUE(row.at("test").at("nats").is_null());
-  expect_contains(output_of_lm({"table", stopped, "--full"}), "0.34 of 2  unfinished  ");
+  expect_contains(output_of_lm({"table", stopped}), "0.34 of 2  unfinished  ");
   expect_contains(output_of_lm({"table", stopped, "--csv"}), "0.33557046979865773,unfinished,");
 
   // No evaluation yet, and no log: dashes.
@@ -40,7 +40,7 @@ TEST_F(TableTest, SaysWhatIsUnfinished) {
     const std::vector<std::string> expected{"`small (copy)`", cells[2][1], "unfinished"};
     EXPECT_EQ(cells[2], expected) << "no published figure beside it";
     EXPECT_FALSE(row.at("valid").contains("published"));
-    expect_contains(run_lm({"table", run}).err, "an unfinished run is not compared with them");
+    expect_contains(run_lm({"table", run}).err, "the run is unfinished");
   }
 }
 
@@ -48,12 +48,12 @@ TEST_F(TableTest, CountsTheStepsOfARunThatWasStopped) {
   SmallData other;
   other.trained("run", {"--steps", "5", "--set", "train.eval_every=2"});
   const std::string run = other.path("run");
-  expect_contains(output_of_lm({"table", run, "--full"}), "(5 steps)");
+  expect_contains(output_of_lm({"table", run}), "(5 steps)");
   const std::string log = bytes_of_file(fs::path(run) / "log.jsonl");
   const std::size_t second = log.find("\"evaluation\"", log.find("\"evaluation\"") + 1);
   write_bytes(fs::path(run) / "log.jsonl", log.substr(0, log.find('\n', second) + 1));
   fs::remove(fs::path(run) / "state.safetensors");
-  expect_contains(output_of_lm({"table", run, "--full"}), "(4 of 5 steps)");
+  expect_contains(output_of_lm({"table", run}), "(4 of 5 steps)");
 }
 
 TEST_F(TableTest, HasWhatEvalMeasured) {
@@ -176,7 +176,7 @@ TEST_F(TableTest, TrainingTimeGoesOnInAResumedRun) {
   EXPECT_GT(seen, 0);
 }
 
-TEST_F(TableTest, OlderLogsHaveNoTrainingTime) {
+TEST_F(TableTest, LogsOfVersion02HaveNoTrainingTime) {
   std::string log = bytes_of_file(fs::path(words()) / "log.jsonl");
   for (std::size_t at; (at = log.find("\"training_seconds\"")) != std::string::npos;)
     log.erase(at, log.find(',', at) + 1 - at);

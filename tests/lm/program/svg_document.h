@@ -1,11 +1,8 @@
-// SVG and HTML documents as tests look at them: elements of well-formed XML, and the boxes of texts.
+// SVG and HTML documents as tests look at them: elements of well-formed XML.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
+#include <cctype>
 #include <map>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -123,58 +120,5 @@ class XmlReader {
 };
 
 inline XmlElement xml_of(const std::string& document) { return XmlReader(document).root(); }
-
-struct TextBox {
-  std::string text;
-  double left, top, right, bottom;
-};
-
-/// The boxes of all texts of a picture, as large as in a usual font of its size.
-inline void add_text_boxes(const XmlElement& element, double x, double y, std::vector<TextBox>& boxes) {
-  const auto number = [&](const char* name) { return std::stod(element.at(name, "0")); };
-  const std::string transform = element.at("transform");
-  bool upright = false;
-  if (transform.starts_with("translate(")) {
-    std::istringstream in(transform.substr(10));
-    double dx = 0, dy = 0;
-    in >> dx >> dy;
-    x += dx, y += dy;
-    upright = transform.find("rotate(-90)") != std::string::npos;
-  }
-  if (element.name == "text") {
-    const double size = std::stod(element.at("font-size", "13"));
-    const auto letters = static_cast<double>(
-        std::count_if(element.text.begin(), element.text.end(), [](char it) { return (it & 0xC0) != 0x80; }));
-    const double length = 0.5 * size * letters;
-    const std::string anchor = element.at("text-anchor", "start");
-    const double before = anchor == "end" ? length : anchor == "middle" ? length / 2 : 0;
-    const double px = x + number("x"), py = y + number("y");
-    if (upright)
-      boxes.push_back({element.text, px - 0.8 * size, py - length + before, px + 0.2 * size, py + before});
-    else
-      boxes.push_back({element.text, px - before, py - 0.8 * size, px - before + length, py + 0.2 * size});
-  }
-  for (const XmlElement& child : element.children) add_text_boxes(child, x, y, boxes);
-}
-
-/// EXPECT that the texts of a picture lie within it, and apart from each other.
-inline void expect_texts_apart(const XmlElement& svg) {
-  std::vector<TextBox> boxes;
-  add_text_boxes(svg, 0, 0, boxes);
-  ASSERT_FALSE(boxes.empty());
-  std::istringstream view(svg.at("viewBox"));
-  double left = 0, top = 0, width = 0, height = 0;
-  view >> left >> top >> width >> height;
-  for (std::size_t i = 0; i < boxes.size(); ++i) {
-    const TextBox& a = boxes[i];
-    EXPECT_TRUE(a.left >= left && a.top >= top && a.right <= left + width && a.bottom <= top + height)
-        << "'" << a.text << "' is outside";
-    for (std::size_t k = 0; k < i; ++k) {
-      const TextBox& b = boxes[k];
-      EXPECT_TRUE(a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top)
-          << "'" << a.text << "' lies on '" << b.text << "'";
-    }
-  }
-}
 
 }  // namespace rondo
