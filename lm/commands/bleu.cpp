@@ -79,7 +79,7 @@ int print_bleu(const BleuCommandOptions& options) {
     references.push_back(sentences_of(file, read_file(file)));
   if (is_terminal(STDIN_FILENO))
     fmt::print(stderr, "lm: reading the translations from the terminal, up to Ctrl-D; from a file: < FILE\n");
-  const TextFile translations = sentences_of("standard input", read_file_unpacked(file_to_read("-")));
+  const TextFile translations = sentences_of("standard input", read_file(file_to_read("-")));
   const std::size_t count = translations.lines.size();
   for (const TextFile& it : references)
     check_input(it.lines.size() == count, "{} has {} lines, {} {}: line N must be the same sentence in both",

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "data/files/npy.h"
+#include "data/files/files.h"
 #include "data/text/text.h"
 #include "lm/commands/options.h"
 #include "lm/program/compute.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "data/files/file_kind.h"
 #include "data/files/input_file.h"
+#include "data/files/lines.h"
 #include "data/text/text.h"
 #include "lm/commands/options.h"
 #include "lm/decoding/sampling.h"
@@ -47,8 +47,7 @@ Prompt prompt_of(const OpenRun& run, std::string text, const std::string& name) 
   const Vocabulary& vocabulary = run.vocabulary;
   const Tokenization& tokenization = vocabulary.tokenization();
   if (tokenization.unit != Unit::bytes) text = normalise_text(std::move(text), name, ignored);
-  const std::string kind = tokenization.unit == Unit::bytes ? "" : kind_of_file(text);
-  check_input(kind.empty(), "{}: looks like {}", name, kind);
+  if (tokenization.unit != Unit::bytes) check_kind(text, name);
   Encoded encoded = vocabulary.encode(text, name, LastLine::goes_on);
   if (!encoded.missing.empty())
     fmt::print(stderr, "lm: warning: read as {}{}: {}\n", unknown_symbol,
@@ -62,7 +61,7 @@ Prompt prompt_of(const OpenRun& run, std::string text, const std::string& name) 
 
 std::string text_of_prompt(const GenerateOptions& options) {
   if (options.prompt_file.empty()) return options.prompt;
-  return read_file_unpacked(file_to_read(options.prompt_file));
+  return read_file(file_to_read(options.prompt_file));
 }
 
 /// What is printed, at once; it knows whether a line is open.

@@ -25,7 +25,6 @@
 #include "autograd/sequence.h"
 #include "data/files/input_file.h"
 #include "data/ngram/arpa.h"
-#include "data/text/shared_prefixes.h"
 #include "data/text/streams.h"
 #include "data/text/symbols.h"
 #include "data/text/text.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "data/sentences/pair_batches.h"
+#include "data/sentences/pairs.h"
 
 namespace rondo {
 

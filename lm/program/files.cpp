@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "data/files/file_kind.h"
 #include "data/files/files.h"
 #include "data/files/input_file.h"
+#include "data/files/lines.h"
 #include "lm/program/run.h"
 #include "tensor/check_system.h"
 #include "tensor/error.h"
@@ -171,8 +171,7 @@ bool InputLines::is_there() {
 }
 
 void InputLines::check_kind(std::string_view line) const {
-  const std::string kind = number_ == 1 ? kind_of_file(line) : "";
-  check_input(kind.empty(), "{}: looks like {}", name_, kind);
+  if (number_ == 1) rondo::check_kind(line, name_);
 }
 
 std::string InputLines::name() const { return fmt::format("{}, line {}", name_, number_); }

@@ -14,7 +14,7 @@
 
 #include "data/files/files.h"
 #include "data/files/input_file.h"
-#include "data/files/protobuf.h"
+#include "data/files/onnx.h"
 #include "lm/program/files.h"
 #include "lm/program/probe_report.h"
 #include "lm/program/run.h"

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "data/text/long_text.h"
+#include "data/text/source.h"
 #include "data/text/streams.h"
 #include "data/text/symbols.h"
 #include "lm/program/terminal.h"

@@ -1,5 +1,5 @@
 // Classification of sentences as a task: labelled sentences, their vocabulary and classes, the classifier,
-// the loss of each label, and what it predicts. Next: data/sentences/labelled_batches.h,
+// the loss of each label, and what it predicts. Next: data/sentences/labelled_sentences.h,
 // nn/models/sentence_classifier.h.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
-#include "data/sentences/labelled_batches.h"
+#include "data/sentences/labelled_sentences.h"
 #include "lm/tasks/sentence_task.h"
 #include "nn/cells/catalogue.h"
 #include "nn/models/sentence_classifier.h"
@@ -89,7 +89,7 @@ class Classification
         model_.cross_entropy(model_.summary(input_of(staged_.sentences, indices[0])), indices[1]);
     return {nats.total / static_cast<real>(staged_.share.whole), {nats.each}};
   }
-  int64_t scored_per_epoch() const override { return batches_.sentences(); }
+  int64_t scored_per_epoch() const override { return batches_.scored(); }
   std::string scored_items() const override { return "sentences"; }
   /// The accuracy on the validation text, and nats. `progress` gets the number of sentences done.
   Scores evaluate(const std::function<void(int64_t)>& progress = {}) override {

@@ -1,5 +1,5 @@
 // Question answering as a task: cloze questions, their vocabulary and entities, the reader, the loss of each
-// answer, and what it answers. Next: data/sentences/question_batches.h, nn/models/attentive_reader.h.
+// answer, and what it answers. Next: data/sentences/questions.h, nn/models/attentive_reader.h.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,7 @@
 
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
-#include "data/sentences/cloze.h"
-#include "data/sentences/question_batches.h"
+#include "data/sentences/questions.h"
 #include "data/text/text.h"
 #include "data/text/unicode.h"
 #include "lm/tasks/sentence_task.h"
@@ -181,7 +180,7 @@ class QuestionAnswering
         model_.cross_entropy(read_questions(model_, staged_, indices[0], indices[1]).joint, indices[2]);
     return {nats.total / static_cast<real>(staged_.share.whole), {nats.each}};
   }
-  int64_t scored_per_epoch() const override { return batches_.questions(); }
+  int64_t scored_per_epoch() const override { return batches_.scored(); }
   std::string scored_items() const override { return "questions"; }
   /// The accuracy on the validation questions, and nats. `progress` gets the number of questions done.
   Scores evaluate(const std::function<void(int64_t)>& progress = {}) override {
@@ -372,7 +371,7 @@ class QuestionAnsweringTask : public SentenceTask<QuestionAnsweringTask, Questio
   }
 
  private:
-  bool has_test() const override { return texts_.test.size() > 0; }
+  bool has_test() const override { return texts_.test.has_value(); }
   Questions encode(Split split) const override {
     return encode_questions(texts_.at(split), *vocabulary_, settings.questions.document_words);
   }

@@ -1,6 +1,6 @@
 // Speech recognition as a task: recordings and their transcripts, the alphabet, the recogniser, the CTC loss
 // of the transcripts, and what it transcribes: the error rates of characters and words, and nats. Next:
-// data/speech/utterance_batches.h, nn/models/ctc_model.h.
+// data/speech/utterances.h, nn/models/ctc_model.h.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
-#include "data/speech/utterance_batches.h"
+#include "data/speech/utterances.h"
 #include "lm/decoding/speech_decoder.h"
 #include "lm/evaluation/metrics.h"
 #include "lm/tasks/sentence_task.h"
@@ -48,7 +48,7 @@ template <class Use>
 double recognise_each(CtcModel& model, const Utterances& utterances, const FrameOptions& frames,
                       const std::function<void(std::int64_t)>& progress, Use use) {
   return read_batches<UtteranceBatch>(
-      model, UtteranceBatches({.batch = rows_at_once, .by = BatchBy::symbols}, frames, utterances, 1),
+      model, UtteranceBatches({{.batch = rows_at_once, .by = BatchBy::symbols}, frames}, utterances, 1),
       progress, [&](const UtteranceBatch& batch) {
         const Variable scores = model.scores(frames_of(batch, model.device()), batch.lengths);
         const std::vector<real> nats = nats_of(batch, scores).value().to_vector();
@@ -223,7 +223,7 @@ inline Probed probe(CtcModel& model, const Utterances& utterances, const FrameOp
     chosen.push_back(all[static_cast<std::size_t>(i)]);
   const Utterances some = some_of(utterances, chosen);
   return probe_batches<UtteranceBatch>(
-      model, "the loss of the transcript", UtteranceBatches({.batch = probed_at_once}, frames, some, 1),
+      model, "the loss of the transcript", UtteranceBatches({{.batch = probed_at_once}, frames}, some, 1),
       progress, [&](const UtteranceBatch& it) {
         return sum(nats_of(it, model.scores(frames_of(it, model.device()), it.lengths)));
       });
@@ -238,7 +238,7 @@ class SpeechRecognition : public SentenceObjective<CtcModel, UtteranceBatches, U
   SpeechRecognition(CtcModel& model, const SentenceBatchOptions& options, const FrameOptions& frames,
                     const Vocabulary& vocabulary, const Utterances& train, const Utterances& valid,
                     uint64_t seed = 1)
-      : SentenceObjective(model, UtteranceBatches(options, frames, train, seed), valid),
+      : SentenceObjective(model, UtteranceBatches({options, frames}, train, seed), valid),
         frames_(frames),
         vocabulary_(vocabulary),
         decode_({}, vocabulary) {

@@ -6,7 +6,7 @@
 
 #include "lm/program/run.h"
 #include "lm/training/checkpoint.h"
-#include "tests/data/tensors_in_memory.h"
+#include "tests/data/files/tensors_in_memory.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
