@@ -248,10 +248,6 @@ class Reader {
 
 }  // namespace
 
-bool is_arpa(const std::filesystem::path& path) {
-  return (is_packed(path) ? path.stem() : path).extension() == ".arpa";
-}
-
 Arpa read_arpa(const std::filesystem::path& path, Tokenization tokenization) {
   return Reader(path, tokenization).read();
 }

@@ -118,7 +118,7 @@ std::string start_message(std::int64_t step) {
 
 std::uint32_t masked_crc(std::string_view bytes) { return std::rotr(crc32c(bytes), 15) + 0xa282ead8u; }
 
-/// The bytes of a number as it is in memory: the lowest first (data/files/protobuf.cpp).
+/// The bytes of a number as it is in memory: the lowest first (data/files/onnx.cpp).
 template <class Number>
 std::string raw(Number value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
