@@ -34,6 +34,7 @@ const std::map<std::string, Names> allowed = {
 const std::map<std::string, std::vector<std::string>> storeys = {
     {"lm",
      {"lm/commands", "lm/report", "lm/program", "lm/tasks", "lm/training", "lm/evaluation", "lm/decoding"}},
+    {"data", {"data/speech", "data/sentences", "data/ngram", "data/text", "data/files"}},
     {"nn", {"nn/models", "nn/output", "nn/recurrent", "nn/cells", "nn/layers", "nn"}},
 };
 /// The headers that every folder may include.
@@ -198,4 +199,6 @@ TEST(IncludeDirections, ComplainsOfArrowsThatRunUp) {
   EXPECT_EQ(count("nn/module.h", "#include \"nn/layers/linear.h\"\n"), 1u);
   EXPECT_EQ(count("nn/layers/a.h", "#include \"nn/cells/cell.h\"\n"), 1u);
   EXPECT_EQ(count("nn/models/a.h", "#include \"nn/cells/cell.h\"\n"), 0u);
+  EXPECT_EQ(count("data/files/a.h", "#include \"data/text/text.h\"\n"), 1u);
+  EXPECT_EQ(count("data/text/a.h", "#include \"data/files/lines.h\"\n"), 0u);
 }

@@ -1,5 +1,5 @@
-// Atomic writing, appending, and reading by lines: see files.h. POSIX calls, because the standard library
-// has no fsync and follows links.
+// Atomic writing, appending, and reading by lines; see data/files/files.h. POSIX calls, because the standard
+// library has no fsync and follows links.
 #include "data/files/files.h"
 
 #include <fcntl.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <string>
 #include <system_error>
@@ -86,22 +87,6 @@ void sync_folder_of(const std::filesystem::path& path) {
   check_system(folder.is_open() && fsync(folder) == 0, "cannot sync the folder of {}", path.native());
 }
 
-/// The position after the last newline before `limit`; 0 if there is none.
-std::int64_t end_of_lines(const File& file, const std::filesystem::path& path, std::int64_t limit) {
-  const std::int64_t least = std::max<std::int64_t>(0, limit - std::int64_t{longest_line});
-  std::string block(block_size, '\0');
-  for (std::int64_t end = limit; end > least;) {
-    const std::int64_t begin = std::max(least, end - std::ssize(block));
-    const ssize_t count = pread(file, block.data(), static_cast<std::size_t>(end - begin), begin);
-    check_system(count >= 0, "cannot read {}", path.native());
-    const std::size_t last = std::string_view(block).substr(0, static_cast<std::size_t>(count)).rfind('\n');
-    if (last != std::string_view::npos) return begin + static_cast<std::int64_t>(last) + 1;
-    end = begin;
-  }
-  check_has_lines(least == 0, path);
-  return 0;
-}
-
 /// The bytes from `begin` to `end`, which must exist.
 std::string part_of(const File& file, const std::filesystem::path& path, std::int64_t begin,
                     std::int64_t end) {
@@ -113,6 +98,18 @@ std::string part_of(const File& file, const std::filesystem::path& path, std::in
     done += static_cast<std::size_t>(count);
   }
   return bytes;
+}
+
+/// The position after the last newline before `limit`; 0 if there is none.
+std::int64_t end_of_lines(const File& file, const std::filesystem::path& path, std::int64_t limit) {
+  const std::int64_t least = std::max<std::int64_t>(0, limit - std::int64_t{longest_line});
+  for (std::int64_t end = limit, begin; end > least; end = begin) {
+    begin = std::max(least, end - std::int64_t{block_size});
+    const std::size_t last = part_of(file, path, begin, end).rfind('\n');
+    if (last != std::string::npos) return begin + static_cast<std::int64_t>(last) + 1;
+  }
+  check_has_lines(least == 0, path);
+  return 0;
 }
 
 /// Where a file of lines continues.
@@ -260,6 +257,22 @@ void LineFile::append(std::string_view line) {
 std::int64_t LineFile::sync() {
   check_system(fsync(file_) == 0, "cannot write {}", path_.native());
   return position_;
+}
+
+void write_npy(const std::filesystem::path& path, std::span<const float> numbers, std::int64_t columns) {
+  static_assert(std::endian::native == std::endian::little);  // as "<f4" says
+  check(columns > 0 && std::ssize(numbers) % columns == 0, "[npy] {} numbers in rows of {}", numbers.size(),
+        columns);
+  constexpr std::size_t before = 10, alignment = 64;  // magic, version and length; of the numbers
+  std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}",
+                                   std::ssize(numbers) / columns, columns);
+  header.append(alignment - 1 - (before + header.size()) % alignment, ' ');
+  header += '\n';
+  const std::string begin = std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size() & 0xff) +
+                            static_cast<char>(header.size() >> 8) + header;
+  const std::string_view pieces[] = {
+      begin, {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)}};
+  write_atomically(path, pieces);
 }
 
 }  // namespace rondo

@@ -1,7 +1,7 @@
 // Writing files safely: a file is replaced atomically, so that a killed run never leaves a broken one, or
 // extended by whole lines, and read line by line. Symbolic links are never written through: a replaced link
 // is removed and its target stays as it is; a link that should be extended is refused. The folder may be a
-// link. Formats are elsewhere, as in data/files/safetensors.h. data/text/text.h reads whole files.
+// link. Formats of tensors: data/files/safetensors.h. Reading whole files: data/files/input_file.h.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,10 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
 /// The same for contents that `write` passes piece by piece, because they are too long to be held in memory.
 using WritePiece = std::function<void(std::string_view)>;
 void write_atomically(const std::filesystem::path& path, const std::function<void(const WritePiece&)>& write);
+
+/// Replaces a file by an array [rows, columns] of 32-bit floats, in NumPy's format (.npy, version 1.0), which
+/// numpy.load() reads. Error if it cannot be written.
+void write_npy(const std::filesystem::path& path, std::span<const float> numbers, std::int64_t columns);
 
 /// The maximum length: a file with a longer line is not a file of lines.
 constexpr std::size_t longest_line = 16 << 20;

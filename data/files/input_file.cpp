@@ -1,19 +1,19 @@
-// Regular files of known size. POSIX calls: the standard library can neither open a pipe without waiting nor
-// tell the type of an open file.
+// Reading files. POSIX calls: the standard library can neither open a pipe without waiting nor tell the type
+// of an open file.
 #include "data/files/input_file.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
+#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <limits>
+#include <set>
 #include <utility>
-#include <vector>
 
-#include "data/text/text.h"
 #include "tensor/error.h"
 
 #ifdef RONDO_ZLIB
@@ -25,22 +25,60 @@
 
 namespace rondo {
 
+namespace {
+void check_digest(bool done) { check(done, "[sha256] libcrypto refused to compute a digest"); }
+}  // namespace
+
+Sha256::Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
+  check_digest(context_ && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
+}
+
+void Sha256::update(std::string_view bytes) {
+  check_digest(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1);
+}
+
+std::string Sha256::hex() {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
+  unsigned int length = 0;
+  check_digest(EVP_DigestFinal_ex(context_.get(), digest.data(), &length) == 1);
+  std::string text;
+  for (unsigned int i = 0; i < length; ++i) text += fmt::format("{:02x}", digest[i]);
+  return text;
+}
+
+std::string sha256_hex(std::string_view bytes) {
+  Sha256 digest;
+  digest.update(bytes);
+  return digest.hex();
+}
+
 bool file_is_there(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::status(path, ignored).type() != std::filesystem::file_type::not_found;
 }
 
-std::string elsewhere_text(const std::filesystem::path& missing) {
-  const std::filesystem::path folder = missing.has_parent_path() ? missing.parent_path() : ".";
-  std::error_code failure, ignored;
-  std::vector<std::filesystem::path> found;
+void check_is_there(const std::filesystem::path& path, const std::string& why) {
+  if (file_is_there(path)) return;
+  const std::string name = path.filename().string(), stem = path.stem().string();
+  const auto is_similar = [&](const std::string& other) {
+    return other.starts_with(stem.substr(0, 3)) || other.ends_with(path.extension().string());
+  };
+  std::set<std::string> found;
+  std::error_code failure;
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   for (auto it = std::filesystem::directory_iterator(folder, failure);
        !failure && it != std::filesystem::directory_iterator(); it.increment(failure))
-    if (std::filesystem::is_regular_file(it->path() / missing.filename(), ignored))
-      found.push_back(it->path());
-  if (found.empty()) return "";
-  return fmt::format("; {} has one: give that folder",
-                     printable(std::min_element(found.begin(), found.end())->string()));
+    if (is_similar(it->path().filename().string())) found.insert(printable(it->path().filename().string()));
+  constexpr std::size_t most = 5;  // for a message of one line
+  while (found.size() > most) found.erase(std::prev(found.end()));
+  throw InputError(fmt::format("{}: missing{}{}{}", printable(path.string()), why,
+                               found.empty() ? "" : "; its folder has ", fmt::join(found, ", ")));
+}
+
+void check_is_folder(const std::filesystem::path& path, const std::string& why) {
+  std::error_code ignored;
+  check_input(std::filesystem::is_directory(path, ignored), "{}: no such folder{}", printable(path.string()),
+              why);
 }
 
 InputFile::InputFile(const std::filesystem::path& path)
@@ -75,6 +113,33 @@ std::string read_regular_file(const std::filesystem::path& path, std::uint64_t m
               file.size(), most);
   std::string bytes(file.size(), '\0');
   file.read(0, bytes);
+  return bytes;
+}
+
+std::string read_file(const std::filesystem::path& path, std::uint64_t most) {
+  std::string bytes;
+  const std::string name = path.string();
+  const auto add = [&](std::string_view part) {
+    check_input(part.size() <= most - bytes.size(), "{}: more than {} bytes: another file?", name, most);
+    bytes += part;
+    return !part.empty();
+  };
+  if (is_packed(path)) {
+    UnpackedFile packed(path);
+    while (add(packed.read())) continue;
+    return bytes;
+  }
+  std::error_code ignored;
+  check_input(!std::filesystem::is_directory(path, ignored), "{}: a folder, where a file is expected", name);
+  const bool endless =
+      std::filesystem::is_character_file(path, ignored) || std::filesystem::is_block_file(path, ignored);
+  check_input(!endless, "{}: a device, where a file is expected", name);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "rb"), &std::fclose);
+  check_system<InputError>(file != nullptr, "{}: cannot be opened", name);
+
+  std::array<char, 1 << 16> buffer;
+  while (add({buffer.data(), std::fread(buffer.data(), 1, buffer.size(), file.get())})) continue;
+  check_system<InputError>(!std::ferror(file.get()), "{}: cannot be read", name);
   return bytes;
 }
 
@@ -164,47 +229,33 @@ class Zstandard : public Unpacker {
 #endif
 
 std::unique_ptr<Unpacker> unpacker_for(const std::filesystem::path& path) {
-  if (path.extension() == ".gz") {
+  if (!is_packed(path)) return nullptr;
+  const bool is_gzip = path.extension() == ".gz";
 #ifdef RONDO_ZLIB
-    return std::make_unique<Gzip>();
-#else
-    throw_built_without("zlib", printable(path.string()), "zlib1g-dev");
+  if (is_gzip) return std::make_unique<Gzip>();
 #endif
-  }
-  if (path.extension() == ".zst") {
 #ifdef RONDO_ZSTD
-    return std::make_unique<Zstandard>();
-#else
-    throw_built_without("libzstd", printable(path.string()), "libzstd-dev");
+  if (!is_gzip) return std::make_unique<Zstandard>();
 #endif
-  }
-  return nullptr;
+  throw_built_without(is_gzip ? "zlib" : "libzstd", printable(path.string()),
+                      is_gzip ? "zlib1g-dev" : "libzstd-dev");
 }
 
 }  // namespace
 
-bool has_zlib() {
+bool can_unpack([[maybe_unused]] std::string_view suffix) {
 #ifdef RONDO_ZLIB
-  return true;
-#else
-  return false;
+  if (suffix == ".gz") return true;
 #endif
-}
-bool has_zstd() {
 #ifdef RONDO_ZSTD
-  return true;
-#else
-  return false;
+  if (suffix == ".zst") return true;
 #endif
+  return false;
 }
 
 bool is_packed(const std::filesystem::path& path) {
   return std::find(std::begin(packed_suffixes), std::end(packed_suffixes), path.extension().string()) !=
          std::end(packed_suffixes);
-}
-
-std::string unpacked_name(const std::filesystem::path& path) {
-  return (is_packed(path) ? path.stem() : path.filename()).string();
 }
 
 UnpackedFile::UnpackedFile(const std::filesystem::path& path) : file_(path), unpacker_(unpacker_for(path)) {}
@@ -228,23 +279,6 @@ std::string UnpackedFile::read() {
               "{}: incomplete: it ends before what is packed in it does; get it again",
               printable(file_.name()));
   return bytes;
-}
-
-std::string read_file_unpacked(const std::filesystem::path& path) {
-  if (!is_packed(path)) return read_file(path);
-  return read_unpacked(path, std::numeric_limits<std::uint64_t>::max())->bytes;
-}
-
-std::optional<WholeFile> read_unpacked(const std::filesystem::path& path, std::uint64_t most) {
-  UnpackedFile file(path);
-  if (!is_packed(path) && file.size() > most) return std::nullopt;
-  WholeFile whole;
-  for (std::string part = file.read(); !part.empty(); part = file.read()) {
-    if (part.size() > most - whole.bytes.size()) return std::nullopt;
-    whole.bytes += part;
-  }
-  whole.sha256 = file.sha256();
-  return whole;
 }
 
 }  // namespace rondo

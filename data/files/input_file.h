@@ -1,26 +1,47 @@
-// Regular files of known size, open for reading: their size is checked first and they are read in parts, so
-// that no input hangs (a pipe), never ends (a device) or exceeds the memory; and files that may be packed.
-// Texts that a user names may be pipes: read_file of data/text/text.h reads those. Next:
-// data/text/long_text.h.
+// Reading files. A regular file is opened with its size and read in parts, so that no input hangs (a pipe),
+// never ends (a device) or exceeds the memory; it may be packed. What a user names may be a pipe:
+// read_file(). Next: data/text/source.h.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "data/text/text.h"
+#include "data/files/lines.h"
+
+struct evp_md_ctx_st;  // of libcrypto
 
 namespace rondo {
 
+/// SHA-256 (FIPS 180-4) of data that arrives in parts.
+class Sha256 {
+ public:
+  Sha256();
+  void update(std::string_view bytes);
+  /// In lower-case hexadecimal. Ends the computation; call it once.
+  std::string hex();
+
+ private:
+  std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
+};
+std::string sha256_hex(std::string_view bytes);
+
+/// A file that was read, and the SHA-256 of its bytes.
+struct FileDigest {
+  std::string path, sha256;
+};
+
 /// Whether anything of this name exists; opening it tells what it is.
 bool file_is_there(const std::filesystem::path& path);
-/// Where a missing file may be meant: "; FOLDER has one: ...", if a folder beside it has a file of its name;
-/// else empty.
-std::string elsewhere_text(const std::filesystem::path& missing);
+/// InputError "FILE: missing WHY; its folder has A, B", with up to five files of similar names, unless a file
+/// is there.
+void check_is_there(const std::filesystem::path& path, const std::string& why = "");
+/// InputError "FOLDER: no such folder WHY" unless it is a folder.
+void check_is_folder(const std::filesystem::path& path, const std::string& why = "");
 
 class InputFile {
  public:
@@ -43,21 +64,21 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
+constexpr std::uint64_t any_size = std::numeric_limits<std::uint64_t>::max();
 /// The bytes of a regular file. InputError, before any is read, if there are more than `most`.
-std::string read_regular_file(const std::filesystem::path& path, std::uint64_t most);
+std::string read_regular_file(const std::filesystem::path& path, std::uint64_t most = any_size);
+/// The bytes of a file, unpacked by its name, or of a pipe; they may be none. InputError if it is missing,
+/// unreadable, a folder or a device, or has more than `most` bytes; then it stops reading there.
+std::string read_file(const std::filesystem::path& path, std::uint64_t most = any_size);
 
 /// SHA-256 of the bytes from `begin` on, in hexadecimal.
 std::string sha256_hex(const InputFile& file, std::uint64_t begin = 0);
 
-/// Whether this program was built with zlib; with libzstd.
-bool has_zlib();
-bool has_zstd();
-
 /// The endings of packed files.
 constexpr std::string_view packed_suffixes[] = {".gz", ".zst"};
 bool is_packed(const std::filesystem::path& path);
-/// Its name without such an ending.
-std::string unpacked_name(const std::filesystem::path& path);
+/// Whether this program was built with the library for files of such an ending: zlib or libzstd.
+bool can_unpack(std::string_view suffix);
 
 class Unpacker;
 
@@ -87,15 +108,5 @@ class UnpackedFile {
   Sha256 digest_;
   std::uint64_t position_ = 0;
 };
-
-/// The bytes of a whole file, unpacked; it may be a pipe, unless it is packed. InputErrors of UnpackedFile
-/// and of read_file() of data/text/text.h.
-std::string read_file_unpacked(const std::filesystem::path& path);
-
-/// The bytes of a whole file, and its digest; nothing if there are more than `most` bytes.
-struct WholeFile {
-  std::string bytes, sha256;
-};
-std::optional<WholeFile> read_unpacked(const std::filesystem::path& path, std::uint64_t most);
 
 }  // namespace rondo

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "data/text/text.h"
-#include "tensor/error.h"
+#include "data/files/lines.h"
 
 namespace rondo {
 namespace {

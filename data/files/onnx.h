@@ -1,19 +1,37 @@
 // Writing ONNX models (onnx.ai, onnx.proto3): a graph of operators over named tensors, in the encoding of
-// protocol buffers (data/files/protobuf.h). Only what models here need. Which operators a language model
-// becomes: lm/commands/exchange.cpp.
+// protocol buffers, which lm/program/log.cpp uses as well. Only what models here need. Which operators a
+// language model becomes: lm/commands/exchange.cpp.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "data/files/protobuf.h"
-
 namespace rondo {
+
+/// A message in the encoding of protocol buffers (protobuf.dev/programming-guides/encoding): fields, each by
+/// its number.
+class ProtobufMessage {
+ public:
+  void add(int field, std::int64_t number);
+  void add(int field, std::string_view text);
+  void add(int field, const char* text) { add(field, std::string_view(text)); }
+  void add(int field, const ProtobufMessage& part) { add(field, part.bytes_); }
+  void add_double(int field, double number);
+  void add_float(int field, float number);
+  /// A repeated field, packed.
+  void add_doubles(int field, const std::vector<double>& numbers);
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  void add_varint(std::uint64_t number);
+  std::string bytes_;
+};
 
 class OnnxGraph {
  public:

@@ -14,8 +14,6 @@
 #include <vector>
 
 #include "data/files/input_file.h"
-#include "data/text/text.h"
-#include "tensor/error.h"
 
 namespace rondo {
 namespace {
@@ -54,7 +52,7 @@ bool is_character(std::string_view name) {
 class Reader {
  public:
   Reader(const std::filesystem::path& path, Tokenization tokenization)
-      : name_(path.string()), text_(read_file_unpacked(path)), rest_(text_), vocabulary_(tokenization) {}
+      : name_(path.string()), text_(read_file(path)), rest_(text_), vocabulary_(tokenization) {}
 
   Arpa read() {
     do check_here(next_line(), "no \\data\\: is it an ARPA file?");
@@ -89,11 +87,9 @@ class Reader {
     do {
       if (rest_.empty()) return false;
       const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-      line_ = rest_.substr(0, end);
+      line_ = stripped(rest_.substr(0, end));
       rest_.remove_prefix(std::min(end + 1, rest_.size()));
       ++number_;
-      while (!line_.empty() && is_space(line_.front())) line_.remove_prefix(1);
-      while (!line_.empty() && is_space(line_.back())) line_.remove_suffix(1);
     } while (line_.empty());
     return true;
   }
@@ -104,25 +100,16 @@ class Reader {
   /// Reads "ngram 1=10" and so on, up to the line of the first section.
   void read_counts() {
     for (need_line("ngram 1=..."); !line_.starts_with('\\'); need_line("\\1-grams:")) {
-      std::string_view left = line_;
-      const auto take = [&](std::string_view word) {
-        const bool there = left.starts_with(word);
-        if (there) left.remove_prefix(word.size());
-        while (!left.empty() && is_space(left.front())) left.remove_prefix(1);
-        return there;
-      };
-      const auto number = [&] {
-        std::int64_t value = -1;
-        const auto end = std::from_chars(left.data(), left.data() + left.size(), value).ptr;
-        left.remove_prefix(static_cast<std::size_t>(end - left.data()));
-        take("");
-        return value;
-      };
       const auto expected = std::ssize(counts_) + 1;
-      const bool good = take("ngram") && number() == expected && take("=");
-      const std::int64_t count = good ? number() : -1;
-      check_here(count >= (expected == 1) && left.empty(), "expected 'ngram {}=' and a number: '{}'",
-                 expected, line_);
+      const std::size_t equals = std::min(line_.find('='), line_.size());
+      const std::vector<std::string_view> before = words_of(line_.substr(0, equals));
+      const bool is_good = before == std::vector<std::string_view>{"ngram", std::to_string(expected)};
+      const std::string_view number = stripped(line_.substr(std::min(equals + 1, line_.size())));
+      std::int64_t count = -1;
+      const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), count);
+      check_here(is_good && failure == std::errc() && end == number.data() + number.size() &&
+                     count >= (expected == 1),
+                 "expected 'ngram {}=' and a number: '{}'", expected, line_);
       counts_.push_back(count);
     }
     check_here(!counts_.empty(), "expected 'ngram 1=' and a number: '{}'", line_);
@@ -152,13 +139,7 @@ class Reader {
   }
 
   void parse_entry(int order, Entry& entry) const {
-    entry.words.clear();
-    for (std::size_t at = 0; at < line_.size();) {
-      const std::size_t begin = at;
-      while (at < line_.size() && !is_space(line_[at])) ++at;
-      entry.words.push_back(line_.substr(begin, at - begin));
-      while (at < line_.size() && is_space(line_[at])) ++at;
-    }
+    entry.words = words_of(line_);
     const auto words = static_cast<std::size_t>(order);
     const bool has_weight = entry.words.size() == words + 2;
     check_here(has_weight || entry.words.size() == words + 1,
@@ -172,10 +153,8 @@ class Reader {
 
   /// The natural logarithm, from the text of the decimal one.
   double logarithm(std::string_view text) const {
-    double value = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-    check_here(failure == std::errc{} && end == text.data() + text.size() && std::isfinite(value),
-               "'{}' is not a number", text);
+    const double value = number_in(text).value_or(NAN);
+    check_here(std::isfinite(value), "'{}' is not a number", text);
     return value <= log10_of_zero ? zero : value * std::numbers::ln10;
   }
 
@@ -268,8 +247,6 @@ class Reader {
 };
 
 }  // namespace
-
-bool is_arpa(const std::filesystem::path& path) { return unpacked_name(path).ends_with(".arpa"); }
 
 Arpa read_arpa(const std::filesystem::path& path, Tokenization tokenization) {
   return Reader(path, tokenization).read();

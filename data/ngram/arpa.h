@@ -35,9 +35,6 @@ struct Arpa {
   NgramModel model;
 };
 
-/// By its name, packed or not: MODEL.arpa, MODEL.arpa.gz.
-bool is_arpa(const std::filesystem::path& path);
-
 /// Reads a file. A missing weight is 1; weights of the highest order, which mean nothing, are ignored. A
 /// pruned model may lack suffixes of its n-grams. Lines may end in CRLF. InputError, "FILE:LINE: what", if
 /// the file is not in the format: no `\data\`, counts that differ from those of the sections, no `\end\`; a

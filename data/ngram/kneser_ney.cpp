@@ -6,7 +6,6 @@
 #include <limits>
 #include <numeric>
 
-#include "data/files/index.h"
 #include "tensor/error.h"
 
 namespace rondo {

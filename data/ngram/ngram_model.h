@@ -20,6 +20,11 @@
 
 namespace rondo {
 
+namespace detail {
+/// A symbol, a state or a position as an index; it is not negative.
+inline std::size_t index_of(std::int64_t it) { return static_cast<std::size_t>(it); }
+}  // namespace detail
+
 class NgramModel {
  public:
   /// The context: equal states give equal probabilities to everything that follows, so that a beam search can
@@ -87,5 +92,22 @@ class NgramModel {
 /// crosses it. A text without line ends is one line.
 std::vector<double> log_probabilities(const NgramModel& model, std::span<const std::int32_t> ids,
                                       std::optional<std::int32_t> line_end);
+
+// --- Unigram and bigram entropy ---
+// What a recurrent model must beat before its number means anything, by the simplest smoothing.
+
+/// Cross-entropy in nats per symbol.
+struct NgramEntropy {
+  double unigram = 0, bigram = 0;
+};
+
+/// Of the validation ids, with counts from the training ids smoothed by 0.1 (Lidstone). With N training
+/// symbols:
+///   unigram p(y) = (count(y) + 0.1) / (N + 0.1 V),   bigram p(y | x) = (count(x y) + 0.1) / (count(x .) +
+///   0.1 V).
+/// The first validation symbol is context only, as for a recurrent model.
+/// Ids are in [0, V); Error otherwise, or for fewer than two ids of either text.
+NgramEntropy ngram_entropy(std::span<const std::int32_t> train, std::span<const std::int32_t> valid,
+                           std::int64_t vocabulary_size);
 
 }  // namespace rondo

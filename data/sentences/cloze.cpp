@@ -1,14 +1,12 @@
-// Cloze questions made from running text.
-#include "data/sentences/cloze.h"
+// Cloze questions made from running text, and from what a user asks; see data/sentences/questions.h.
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <set>
 
-#include "data/text/shuffle.h"
-#include "data/text/text.h"
-#include "tensor/error.h"
+#include "data/sentences/questions.h"
 
 namespace rondo {
 namespace {
@@ -19,15 +17,7 @@ constexpr std::string_view opening = "\"([", closing = "\"')].,;:!?", possessive
 
 /// The words of a line, without the punctuation around them, which becomes words of its own.
 void add_words(std::string_view line, Words& words) {
-  for (std::size_t at = 0; at < line.size();) {
-    if (is_space(line[at])) {
-      ++at;
-      continue;
-    }
-    std::size_t end = at;
-    while (end < line.size() && !is_space(line[end])) ++end;
-    std::string_view word = line.substr(at, end - at);
-    at = end;
+  for (std::string_view word : words_of(line)) {
     if (word == placeholder || word == unknown_symbol || entity_number(word) >= 0) {
       words.push_back(word);
       continue;
@@ -70,12 +60,7 @@ bool is_capitalised(std::string_view word) {
 }
 
 std::string joined(const Words& words, std::size_t begin, std::size_t end) {
-  std::string text;
-  for (std::size_t i = begin; i < end; ++i) {
-    if (i > begin) text += ' ';
-    text += words[i];
-  }
-  return text;
+  return fmt::format("{}", fmt::join(words.data() + begin, words.data() + end, " "));
 }
 
 /// A run of capitalised words of a sentence.
@@ -134,19 +119,15 @@ class Entities {
 /// A sentence with the markers of its entities in place of their names, and `asked` blanked.
 std::string with_markers(const Words& sentence, const std::vector<Mention>& mentions,
                          const std::map<std::string, std::int64_t>& numbers, const std::string& asked = "") {
-  std::string text;
+  std::vector<std::string> text;
   std::size_t at = 0;
-  const auto add = [&](std::string_view word) {
-    if (!text.empty()) text += ' ';
-    text += word;
-  };
   for (const Mention& it : mentions) {
-    for (; at < it.begin; ++at) add(sentence[at]);
-    add(it.name == asked ? std::string(placeholder) : entity_marker(numbers.at(it.name)));
+    text.insert(text.end(), sentence.data() + at, sentence.data() + it.begin);
+    text.push_back(it.name == asked ? std::string(placeholder) : entity_marker(numbers.at(it.name)));
     at = it.end;
   }
-  for (; at < sentence.size(); ++at) add(sentence[at]);
-  return text;
+  text.insert(text.end(), sentence.data() + at, sentence.data() + sentence.size());
+  return fmt::format("{}", fmt::join(text, " "));
 }
 
 struct Sentence {
@@ -198,12 +179,11 @@ class Article {
     for (auto& [name, number] : numbers) number = *next++;
     const std::string& answer = candidates[random() % candidates.size()];
 
-    std::string document;
-    for (std::size_t i = begin; i < asked; ++i) {
-      if (!document.empty()) document += ' ';
-      document += with_markers(sentences_[i].words, sentences_[i].mentions, numbers);
-    }
-    to.add(document, with_markers(sentences_[asked].words, sentences_[asked].mentions, numbers, answer),
+    std::vector<std::string> document;
+    for (std::size_t i = begin; i < asked; ++i)
+      document.push_back(with_markers(sentences_[i].words, sentences_[i].mentions, numbers));
+    to.add(fmt::format("{}", fmt::join(document, " ")),
+           with_markers(sentences_[asked].words, sentences_[asked].mentions, numbers, answer),
            entity_marker(numbers.at(answer)), to.name);
   }
 
@@ -279,10 +259,9 @@ AnonymousQuestion anonymous(std::string_view document, std::string_view question
   number_all(asked);
   check_input(std::ssize(numbers) <= entities, "{}: {} entities, and this run's model knows markers for {}",
               where, numbers.size(), entities);
-  for (const Words& it : sentences) {
-    if (!result.document.empty()) result.document += ' ';
-    result.document += with_markers(it, known.mentions(it), numbers);
-  }
+  std::vector<std::string> anonymized;
+  for (const Words& it : sentences) anonymized.push_back(with_markers(it, known.mentions(it), numbers));
+  result.document = fmt::format("{}", fmt::join(anonymized, " "));
   result.question = with_markers(question_words, asked, numbers);
   return result;
 }

@@ -1,27 +1,17 @@
 // Labelled text; see data/sentences/labelled_sentences.h.
 #include "data/sentences/labelled_sentences.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
-#include <system_error>
 #include <utility>
-
-#include "data/files/file_kind.h"
-#include "data/files/input_file.h"
-#include "data/text/shuffle.h"
-#include "data/text/text.h"
-#include "tensor/error.h"
 
 namespace rondo {
 
-namespace {
-
 namespace fs = std::filesystem;
+
+namespace {
 
 constexpr std::string_view blanks = " \t\r\v\f";
 
@@ -36,7 +26,7 @@ LabelledText part_of(const LabelledText& whole, std::vector<std::size_t> sentenc
   std::sort(sentences.begin(), sentences.end());
   const std::vector<std::string_view> all = split_lines(whole.sentences.content);
   LabelledText part;
-  part.sentences.name = fmt::format("{} ({})", whole.sentences.name, to_string(split));
+  part.sentences.name = fmt::format("{} ({})", whole.sentences.name, name_of(split));
   part.sentences.sha256 = whole.sentences.sha256;
   for (const std::size_t i : sentences) {
     part.sentences.content += all[i];
@@ -61,12 +51,12 @@ void hold_out(LabelledTexts& texts, const LabelledFiles& files) {
         count > 0 && count < order.size(),
         "{}: a share of {} of its {} sentences cannot be held out (data.{}_share): {} are left, and both "
         "parts need one",
-        whole.sentences.name, share, whole.labels.size(), to_string(split), order.size());
+        whole.sentences.name, share, whole.labels.size(), name_of(split), order.size());
     const auto first = order.end() - static_cast<std::ptrdiff_t>(count);
     LabelledText part = part_of(whole, {first, order.end()}, split);
     order.erase(first, order.end());
     texts.notes.push_back(fmt::format("{}: {} of {} sentences are held out as the {} text",
-                                      whole.sentences.name, count, whole.labels.size(), to_string(split)));
+                                      whole.sentences.name, count, whole.labels.size(), name_of(split)));
     return part;
   };
   if (files.valid_share > 0) texts.valid = take(Split::valid, files.valid_share);
@@ -77,13 +67,15 @@ void hold_out(LabelledTexts& texts, const LabelledFiles& files) {
 }  // namespace
 
 Text read_labelled_file(const fs::path& file, Encoding encoding, Unit unit) {
-  std::string raw = read_regular_file(file, std::numeric_limits<std::uint64_t>::max());
+  std::string raw = read_regular_file(file);
   const std::string sha256 = sha256_hex(raw), name = printable(file.string());
   if (encoding == Encoding::windows_1252) raw = utf8_of_windows_1252(raw);
-  if (unit != Unit::bytes)
-    check_is_text(raw, name,
-                  "set data.encoding = \"windows_1252\" if it is a letter of Latin-1 or Windows-1252, or " +
-                      conversion_to_utf8(raw));
+  try {
+    if (unit != Unit::bytes) check_utf8(raw, name);
+  } catch (const NotUtf8& error) {
+    throw InputError(fmt::format("{}, or set data.encoding = \"windows_1252\"", error.what()));
+  }
+  if (unit != Unit::bytes) check_is_text(raw, name);
   Text text = clean_text(std::move(raw), name, unit);
   text.sha256 = sha256;
   return text;
@@ -138,12 +130,6 @@ void check_options(const LabelledFiles& files) {
               files.valid_share + files.test_share);
 }
 
-const LabelledText& LabelledTexts::at(Split split) const {
-  check_input(split != Split::test || test.has_value(),
-              "there is no test text (data.test_file): choose train or valid");
-  return split == Split::train ? train : split == Split::valid ? valid : *test;
-}
-
 LabelledText labelled_text(Text file) {
   LabelledText text;
   std::string sentences;
@@ -169,26 +155,17 @@ LabelledText labelled_text(Text file) {
 
 LabelledTexts open_labelled_texts(const fs::path& folder, const LabelledFiles& files, Unit unit) {
   check_options(files);
-  check_input(file_is_there(folder), "{}: no such folder", printable(folder.string()));
-  std::error_code ignored;
-  check_input(fs::is_directory(folder, ignored), "{}: labelled text is a folder with {}; set data.train_file",
-              printable(folder.string()), printable(files.train));
+  check_is_folder(folder, fmt::format(": labelled text is a folder with {}", printable(files.train)));
   LabelledTexts texts;
   const auto read = [&](Split split, const std::string& name) {
-    const fs::path file = folder / name;
-    if (!file_is_there(file))
-      throw InputError(fmt::format("{}: missing; data.{}_file names it{}", printable(file.string()),
-                                   to_string(split), elsewhere_text(file)));
-    LabelledText text = labelled_text(read_labelled_file(file, files.encoding, unit));
-    texts.files.push_back({text.sentences.name, text.sentences.sha256});
-    texts.notes.insert(texts.notes.end(), text.sentences.notes.begin(), text.sentences.notes.end());
-    return text;
+    check_is_there(folder / name, fmt::format(" (data.{}_file)", name_of(split)));
+    texts[split] = labelled_text(texts.record(read_labelled_file(folder / name, files.encoding, unit)));
   };
-  texts.train = read(Split::train, files.train);
-  if (!files.valid.empty()) texts.valid = read(Split::valid, files.valid);
+  read(Split::train, files.train);
+  if (!files.valid.empty()) read(Split::valid, files.valid);
   if (!files.test.empty()) {
     if (file_is_there(folder / files.test))
-      texts.test = read(Split::test, files.test);
+      read(Split::test, files.test);
     else
       texts.notes.push_back(note_of_missing_test(folder / files.test, "data.test_file"));
   }
@@ -240,6 +217,23 @@ LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vo
   check(result.sentences.size() == std::ssize(result.labels),
         "[labelled sentences] {} sentences and {} labels", result.sentences.size(), result.labels.size());
   return result;
+}
+
+// --- Batches ---
+
+std::vector<BatchOrder::Lengths> lengths_of(const LabelledSentences& sentences,
+                                            const SentenceBatchOptions& /*options*/) {
+  std::vector<BatchOrder::Lengths> lengths;
+  for (std::int64_t i = 0; i < sentences.size(); ++i) lengths.emplace_back(sentences.sentences.length(i), 0);
+  return lengths;
+}
+
+void fill_batch(LabelledBatch& batch, const LabelledSentences& sentences,
+                const SentenceBatchOptions& /*options*/, std::span<const std::int64_t> whole,
+                const BatchOrder& /*order*/) {
+  const std::span<const std::int64_t> chosen = batch.share.of(whole);
+  batch.sentences = padded(sentences.sentences.at(chosen));
+  for (const std::int64_t i : chosen) batch.labels.push_back(sentences.labels[static_cast<std::size_t>(i)]);
 }
 
 }  // namespace rondo

@@ -3,19 +3,18 @@
 //
 //   5 How far is it from Denver to Aspen ?
 //
-// Read next: data/sentences/labelled_batches.h.
+// Read next: nn/models/sentence_classifier.h.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "data/sentences/pairs.h"
-#include "data/text/corpus.h"
-#include "data/text/symbols.h"
+#include "data/sentences/sentence_batches.h"
 #include "data/text/vocabulary.h"
 #include "tensor/keys.h"
 
@@ -42,19 +41,12 @@ void check_options(const LabelledFiles& files);
 
 /// The sentences of one split, in the order of their file.
 struct LabelledText {
-  Text sentences;                   // a sentence a line, without labels
-  std::vector<std::string> labels;  // of each sentence
-  std::vector<std::int64_t> lines;  // its line in the file, from 1
+  Text sentences{};                   // a sentence a line, without labels
+  std::vector<std::string> labels{};  // of each sentence
+  std::vector<std::int64_t> lines{};  // its line in the file, from 1
 };
 
-struct LabelledTexts {
-  LabelledText train, valid;
-  std::optional<LabelledText> test;
-  std::vector<FileDigest> files;   // every file that was read
-  std::vector<std::string> notes;  // for the user: what was normalised and held out
-
-  const LabelledText& at(Split split) const;  // InputError if there is no test text
-};
+using LabelledTexts = Splits<LabelledText>;
 
 /// A file as text of its encoding, with the digest of its bytes. InputError for a file that is missing,
 /// empty, a pipe or a folder, or, except as bytes, not in its encoding or with NUL bytes.
@@ -95,9 +87,24 @@ struct LabelledSentences {
   std::vector<std::int32_t> labels;  // of each sentence
 
   std::int64_t size() const { return sentences.size(); }
+  std::int64_t scored() const { return size(); }
 };
 /// InputErrors of encode_sentences(); with the line, for a label that is none of `labels`.
 LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vocabulary,
                                   const Labels& labels);
+
+// --- Batches ---
+
+struct LabelledBatch {
+  BatchShare share;                  // of the whole batch
+  PaddedSentences sentences;         // T steps of B sentences
+  std::vector<std::int32_t> labels;  // [B]
+};
+
+using LabelledBatches = BatchesOf<LabelledSentences, LabelledBatch>;
+std::vector<BatchOrder::Lengths> lengths_of(const LabelledSentences& sentences,
+                                            const SentenceBatchOptions& options);
+void fill_batch(LabelledBatch& batch, const LabelledSentences& sentences, const SentenceBatchOptions& options,
+                std::span<const std::int64_t> whole, const BatchOrder& order);
 
 }  // namespace rondo

@@ -2,58 +2,10 @@
 #include "data/sentences/pairs.h"
 
 #include <algorithm>
-
-#include "tensor/error.h"
+#include <numeric>
+#include <utility>
 
 namespace rondo {
-
-namespace {
-
-/// InputError if a word is the symbol that ends a line: then a line has two ends.
-void check_line_ends(std::string_view text, const std::string& name, Tokenization tokenization) {
-  if (tokenization.unit != Unit::words) return;
-  const std::string_view line_end = line_end_symbol(tokenization.unit);
-  SymbolReader reader(text, tokenization, name);
-  for (std::int64_t ended = 0; const auto symbol = reader.next();) {
-    if (*symbol != line_end) continue;
-    check_input(reader.line() != ended, "{}: line {}: the word {} stands for the end of a line; remove it",
-                name, ended, line_end);
-    ended = reader.line();
-  }
-}
-
-}  // namespace
-
-void Sentences::add(std::span<const std::int32_t> sentence) {
-  check(!sentence.empty(), "[sentences] a sentence has at least its end symbol");
-  ids_.insert(ids_.end(), sentence.begin(), sentence.end());
-  ends_.push_back(std::ssize(ids_));
-}
-
-std::span<const std::int32_t> Sentences::operator[](std::int64_t index) const {
-  const auto i = static_cast<std::size_t>(index);
-  const std::int64_t begin = i > 0 ? ends_[i - 1] : 0;
-  return std::span(ids_).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(ends_[i] - begin));
-}
-
-std::int64_t Sentences::count(std::int32_t id) const { return std::count(ids_.begin(), ids_.end(), id); }
-
-Sentences encode_sentences(std::string_view text, const std::string& name, const Vocabulary& vocabulary) {
-  const auto line_end = vocabulary.line_end_id();
-  check_input(line_end.has_value(), "{}: the vocabulary has no symbol for the end of a line", name);
-  std::string ended;  // other units than words give a last line without a newline no end symbol
-  if (!text.empty() && !text.ends_with('\n')) text = ended = std::string(text) + '\n';
-  check_line_ends(text, name, vocabulary.tokenization());
-
-  Sentences sentences;
-  const std::vector<std::int32_t> ids = vocabulary.encode(text, name).ids;
-  for (auto begin = ids.begin(); begin != ids.end();) {
-    const auto end = std::find(begin, ids.end(), *line_end) + 1;
-    sentences.add({begin, end});
-    begin = end;
-  }
-  return sentences;
-}
 
 Keys keys_of(PairOptions& options) {
   return {
@@ -116,6 +68,58 @@ Pairs encode_pairs(const TextPair& texts, const PairVocabularies& vocabularies, 
 
 Pairs training_pairs(const TextPair& texts, const PairVocabularies& vocabularies, std::int64_t max_length) {
   return encode(texts, vocabularies, max_length, true);
+}
+
+// --- Batches ---
+
+Keys keys_of(PairBatchOptions& options) {
+  return joined({batch_keys(options.order, "pairs of sentences; or symbols of the target"),
+                 {{"reverse_source",
+                   &options.reverse_source,
+                   {},
+                   "",
+                   "read the source from its end to its beginning"}}});
+}
+
+std::vector<BatchOrder::Lengths> lengths_of(const Pairs& pairs, const PairBatchOptions& /*options*/) {
+  std::vector<BatchOrder::Lengths> lengths;
+  for (std::int64_t i = 0; i < pairs.size(); ++i)
+    lengths.emplace_back(pairs.target.length(i), pairs.source.length(i));
+  return lengths;
+}
+
+namespace {
+
+void fill_source(PairBatch& batch, const std::vector<std::span<const std::int32_t>>& rows, bool reverse) {
+  PaddedSentences padded = rondo::padded(rows, reverse);
+  batch.sentences = padded.sentences;
+  batch.source_steps = padded.steps;
+  batch.source = std::move(padded.ids);
+  batch.source_lengths = std::move(padded.lengths);
+}
+
+}  // namespace
+
+void fill_batch(PairBatch& batch, const Pairs& pairs, const PairBatchOptions& options,
+                std::span<const std::int64_t> whole, const BatchOrder& /*order*/) {
+  for (const std::int64_t pair : whole) batch.scored += pairs.target.length(pair);
+  const std::span<const std::int64_t> chosen = batch.share.of(whole);
+  batch.pairs.assign(chosen.begin(), chosen.end());
+  fill_source(batch, pairs.source.at(chosen), options.reverse_source);
+  ShiftedSentences target = shifted(pairs.target.at(chosen));
+  batch.target_steps = target.steps;
+  batch.inputs = std::move(target.inputs);
+  batch.targets = std::move(target.targets);
+  batch.target_lengths = std::move(target.lengths);
+}
+
+PairBatch source_batch(std::span<const std::vector<std::int32_t>> sentences, bool reverse) {
+  check(!sentences.empty(), "[pair batches] no sentences");
+  PairBatch batch;
+  fill_source(batch, {sentences.begin(), sentences.end()}, reverse);
+  batch.pairs.resize(sentences.size());
+  std::iota(batch.pairs.begin(), batch.pairs.end(), 0);
+  return batch;
 }
 
 }  // namespace rondo

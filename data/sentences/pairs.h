@@ -1,40 +1,15 @@
-// Pairs of sentences as ids: a line of the source and its translation, each with the end symbol (`<eos>`, or
-// the newline, of its vocabulary). Read next: data/sentences/pair_batches.h.
+// Pairs of sentences as ids, a line of the source and its translation, each with the end symbol (`<eos>`, or
+// the newline, of its vocabulary); and their batches. Read next: nn/models/encoder_decoder.h.
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "data/sentences/parallel_text.h"
-#include "data/text/vocabulary.h"
+#include "data/sentences/sentence_batches.h"
 
 namespace rondo {
-
-/// Sentences of ids, one after another; none is empty, because each has its end symbol.
-class Sentences {
- public:
-  void add(std::span<const std::int32_t> sentence);
-
-  std::int64_t size() const { return static_cast<std::int64_t>(ends_.size()); }
-  /// Sentence `index`; its size() is its length with the end symbol.
-  std::span<const std::int32_t> operator[](std::int64_t index) const;
-  std::int64_t length(std::int64_t index) const { return std::ssize((*this)[index]); }
-
-  std::int64_t symbols() const { return static_cast<std::int64_t>(ids_.size()); }  // with the end symbols
-  std::int64_t count(std::int32_t id) const;  // how often a symbol occurs
-
- private:
-  std::vector<std::int32_t> ids_;
-  std::vector<std::int64_t> ends_;  // of each sentence, in ids_
-};
-
-/// One sentence for each line, also for an empty one, which has only its end symbol. InputErrors of
-/// Vocabulary::encode; for a vocabulary without a line end; and, with the line, for words of a text that are
-/// `<eos>`, which would shift all later lines.
-Sentences encode_sentences(std::string_view text, const std::string& name, const Vocabulary& vocabulary);
 
 struct Pairs {
   Sentences source, target;   // of the same size
@@ -42,6 +17,7 @@ struct Pairs {
   std::int64_t empty = 0;     // pairs that are left out since a side is empty
 
   std::int64_t size() const { return source.size(); }
+  std::int64_t scored() const { return target.symbols(); }
 };
 
 struct PairOptions {
@@ -66,5 +42,43 @@ Pairs encode_pairs(const TextPair& texts, const PairVocabularies& vocabularies, 
 /// The same without pairs that have an empty side, from which no translation can be learnt. InputError also
 /// if no other pair is left.
 Pairs training_pairs(const TextPair& texts, const PairVocabularies& vocabularies, std::int64_t max_length);
+
+// --- Batches ---
+
+struct PairBatchOptions {
+  SentenceBatchOptions order{.batch = 80};
+  bool reverse_source = false;  // Sutskever, Vinyals & Le 2014, section 3.3; the end symbol stays last
+};
+/// `batch`, `batch_by`, `reverse_source`.
+Keys keys_of(PairBatchOptions& options);
+
+/// S and T steps of B sentences; element [t, b] is at t * B + b. Lengths include the end symbol. Padding is
+/// id 0, and ignore_index in `targets`.
+struct PairBatch {
+  static constexpr std::int32_t ignore_index = ShiftedSentences::ignore_index;
+
+  BatchShare share;                                 // of the whole batch
+  std::int64_t sentences = 0;                       // B
+  std::int64_t source_steps = 0, target_steps = 0;  // S, T
+  std::int64_t scored = 0;                          // targets of the whole batch that are not ignore_index
+  std::vector<std::int32_t> source;                 // [S, B]
+  std::vector<std::int32_t> inputs;   // [T, B]: the end symbol, then the target without its last
+  std::vector<std::int32_t> targets;  // [T, B]
+  std::vector<std::int64_t> source_lengths, target_lengths;  // [B]
+  std::vector<std::int64_t> pairs;                           // [B]: the index of each row's pair
+};
+
+/// In the order of BatchOrder, by the lengths of target and source: the rows of a batch are in the order of
+/// their target lengths, the longest first. With BatchBy::symbols a pair that is longer than the limit is a
+/// batch of its own, and other epochs may have a few batches more or fewer.
+using PairBatches = BatchesOf<Pairs, PairBatch, PairBatchOptions>;
+inline const SentenceBatchOptions& order_of(const PairBatchOptions& options) { return options.order; }
+std::vector<BatchOrder::Lengths> lengths_of(const Pairs& pairs, const PairBatchOptions& options);
+void fill_batch(PairBatch& batch, const Pairs& pairs, const PairBatchOptions& options,
+                std::span<const std::int64_t> whole, const BatchOrder& order);
+
+/// The source half of a batch, for sentences without a translation: row b is sentence b, each with its end
+/// symbol. The target half is empty: T = 0.
+PairBatch source_batch(std::span<const std::vector<std::int32_t>> sentences, bool reverse);
 
 }  // namespace rondo

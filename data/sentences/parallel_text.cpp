@@ -1,104 +1,14 @@
 // Parallel text; see data/sentences/parallel_text.h.
 #include "data/sentences/parallel_text.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <limits>
+#include <random>
 #include <string_view>
-#include <system_error>
 #include <utility>
-
-#include "data/files/file_kind.h"
-#include "data/files/input_file.h"
-#include "data/sentences/reversal_task.h"
-#include "data/text/text.h"
-#include "tensor/error.h"
 
 namespace rondo {
 
-namespace {
-
 namespace fs = std::filesystem;
-
-void end_last_line(Text& text) {
-  if (!text.content.ends_with('\n')) text.content += '\n';
-}
-std::int64_t lines_of(const Text& text) { return std::count(text.content.begin(), text.content.end(), '\n'); }
-
-const std::string& name_of_split(const ParallelOptions& options, Split split) {
-  return split == Split::train ? options.train : split == Split::valid ? options.valid : options.test;
-}
-
-/// The files of its folder that begin or end like a missing file, those that do both first.
-std::vector<std::string> similar_files(const fs::path& missing, const std::string& language) {
-  const std::string name = missing.filename().string();
-  const std::string end = "." + language, begin = name.substr(0, name.size() - end.size());
-  std::vector<std::pair<int, std::string>> found;  // differences, name
-  std::error_code failure;
-  const fs::path folder = missing.has_parent_path() ? missing.parent_path() : ".";
-  for (auto it = fs::directory_iterator(folder, failure); !failure && it != fs::directory_iterator();
-       it.increment(failure)) {
-    const std::string other = it->path().filename().string();
-    const int differences = (other.starts_with(begin) ? 0 : 1) + (other.ends_with(end) ? 0 : 1);
-    std::error_code ignored;
-    if (differences < 2 && it->is_regular_file(ignored)) found.emplace_back(differences, printable(other));
-  }
-  std::sort(found.begin(), found.end());
-  constexpr std::size_t most = 5;  // for a message of one line
-  const bool too_many = found.size() > most;
-  found.resize(std::min(found.size(), most));
-  std::vector<std::string> names;
-  for (auto& [differences, other] : found) names.push_back(std::move(other));
-  if (too_many) names.emplace_back("...");
-  return names;
-}
-
-/// "its folder has A, B": files that could be meant.
-std::string similar_files_text(const fs::path& missing, const std::string& language) {
-  const std::vector<std::string> similar = similar_files(missing, language);
-  return similar.empty() ? "its folder has no file with such a beginning or end"
-                         : fmt::format("its folder has {}", fmt::join(similar, ", "));
-}
-
-[[noreturn]] void throw_missing(const fs::path& file, const ParallelOptions& options, Split split,
-                                bool is_source) {
-  const std::string& language = is_source ? options.source_language : options.target_language;
-  const std::string elsewhere = elsewhere_text(file);
-  throw InputError(fmt::format(
-      "{}: missing (data.{}_files = \"{}\", data.{}_language = \"{}\"){}", printable(file.string()),
-      to_string(split), printable(name_of_split(options, split)), is_source ? "source" : "target",
-      printable(language), elsewhere.empty() ? "; " + similar_files_text(file, language) : elsewhere));
-}
-
-Text read_side(const fs::path& file, Unit unit) {
-  std::string raw = read_regular_file(file, std::numeric_limits<std::uint64_t>::max());
-  const std::string name = file.string();
-  if (unit != Unit::bytes) check_is_text(raw, name, conversion_to_utf8(raw));
-  return clean_text(std::move(raw), name, unit);
-}
-
-/// Reads one side of a split, and adds its digest and notes to `all`.
-Text read_side(ParallelText& all, const fs::path& file, Unit unit) {
-  Text text = read_side(file, unit);
-  all.files.push_back({text.name, text.sha256});
-  all.notes.insert(all.notes.end(), text.notes.begin(), text.notes.end());
-  return text;
-}
-
-ParallelText generated_text(std::int64_t pairs) {
-  const std::int64_t evaluated = std::max<std::int64_t>(1, pairs / 10);
-  ParallelText all{.train = reversal_task(1, pairs),
-                   .valid = reversal_task(2, evaluated),
-                   .test = reversal_task(3, evaluated),
-                   .files = {},
-                   .notes = {}};
-  for (const TextPair* split : {&all.train, &all.valid, &*all.test})
-    for (const Text* side : {&split->source, &split->target}) all.files.push_back({side->name, side->sha256});
-  return all;
-}
-
-}  // namespace
 
 Keys keys_of(ParallelOptions& options) {
   return {
@@ -134,6 +44,25 @@ void check_generated_has_no_folder(const ParallelOptions& options, const std::st
               options.generated_pairs);
 }
 
+namespace {
+
+void end_last_line(Text& text) {
+  if (!text.content.ends_with('\n')) text.content += '\n';
+}
+std::int64_t lines_of(const Text& text) { return std::count(text.content.begin(), text.content.end(), '\n'); }
+
+ParallelText generated_text(std::int64_t pairs) {
+  const std::int64_t evaluated = std::max<std::int64_t>(1, pairs / 10);
+  ParallelText all{.train = reversal_task(1, pairs),
+                   .valid = reversal_task(2, evaluated),
+                   .test = reversal_task(3, evaluated)};
+  for (const TextPair* split : {&all.train, &all.valid, &*all.test})
+    for (const Text* side : {&split->source, &split->target}) all.files.push_back({side->name, side->sha256});
+  return all;
+}
+
+}  // namespace
+
 TextPair::TextPair(Text source_text, Text target_text)
     : source(std::move(source_text)), target(std::move(target_text)) {
   end_last_line(source);
@@ -144,59 +73,107 @@ TextPair::TextPair(Text source_text, Text target_text)
               source.name, lines, target.name, lines_of(target));
 }
 
-const TextPair& ParallelText::at(Split split) const {
-  check_input(split != Split::test || test.has_value(),
-              "there is no test text (data.test_files): choose train or valid");
-  return split == Split::train ? train : split == Split::valid ? valid : *test;
-}
-
 ParallelText open_parallel_text(const fs::path& folder, const ParallelOptions& options, Unit unit) {
   check_options(options);
   if (options.generated_pairs > 0) return generated_text(options.generated_pairs);
-  check_input(file_is_there(folder), "{}: no such folder", printable(folder.string()));
-  std::error_code ignored;
-  check_input(fs::is_directory(folder, ignored),
-              "{}: parallel text is a folder of pairs of files, such as {}.{} and {}.{}",
-              printable(folder.string()), options.train, options.source_language, options.train,
-              options.target_language);
-
-  const auto files_of = [&](Split split) {
-    const std::string& name = name_of_split(options, split);
-    return std::pair(folder / (name + "." + options.source_language),
-                     folder / (name + "." + options.target_language));
+  check_is_folder(folder,
+                  fmt::format(": parallel text is a folder of pairs of files, such as {0}.{1} and {0}.{2}",
+                              options.train, options.source_language, options.target_language));
+  const auto name_of_split = [&](Split split) {
+    return split == Split::train ? options.train : split == Split::valid ? options.valid : options.test;
+  };
+  const auto file_of = [&](Split split, const std::string& language) {
+    return folder / (name_of_split(split) + "." + language);
   };
   std::vector<Split> splits{Split::train, Split::valid};
-  const auto [test_source, test_target] = files_of(Split::test);
-  const bool has_test = file_is_there(test_source) || file_is_there(test_target);
-  if (!options.test.empty() && has_test) splits.push_back(Split::test);
-  for (const Split split : splits) {
-    const auto [source, target] = files_of(split);
-    if (!file_is_there(source)) throw_missing(source, options, split, true);
-    if (!file_is_there(target)) throw_missing(target, options, split, false);
-  }
-
   ParallelText all;
-  if (!options.test.empty() && !has_test)
-    all.notes.push_back(note_of_missing_test(test_source, "data.test_files"));
-  for (const Split split : splits) {
-    const auto [source, target] = files_of(split);
-    Text source_text = read_side(all, source, unit);
-    TextPair texts(std::move(source_text), read_side(all, target, unit));
-    if (split == Split::test)
-      all.test = std::move(texts);
+  if (!options.test.empty()) {
+    const fs::path source = file_of(Split::test, options.source_language);
+    if (file_is_there(source) || file_is_there(file_of(Split::test, options.target_language)))
+      splits.push_back(Split::test);
     else
-      (split == Split::train ? all.train : all.valid) = std::move(texts);
+      all.notes.push_back(note_of_missing_test(source, "data.test_files"));
+  }
+  const auto why = [&](Split split, const char* side, const std::string& language) {
+    return fmt::format(" (data.{}_files = \"{}\", data.{}_language = \"{}\")", name_of(split),
+                       printable(name_of_split(split)), side, printable(language));
+  };
+  for (const Split split : splits) {
+    check_is_there(file_of(split, options.source_language), why(split, "source", options.source_language));
+    check_is_there(file_of(split, options.target_language), why(split, "target", options.target_language));
+  }
+  for (const Split split : splits) {
+    const fs::path prefix = folder / name_of_split(split);
+    Text source = all.record(open_side(prefix, options.source_language, unit));
+    all[split] = {std::move(source), all.record(open_side(prefix, options.target_language, unit))};
   }
   return all;
 }
 
 Text open_side(const fs::path& prefix, const std::string& language, Unit unit) {
   const fs::path file = prefix.string() + "." + language;
-  if (!file_is_there(file))
-    throw InputError(fmt::format("{}: missing; the text is given by its name without .{}; {}",
-                                 printable(file.string()), printable(language),
-                                 similar_files_text(file, language)));
-  return read_side(file, unit);
+  check_is_there(file, fmt::format(": the text is given by its name without .{}", printable(language)));
+  std::string raw = read_regular_file(file);
+  if (unit != Unit::bytes) check_is_text(raw, printable(file.string()));
+  return clean_text(std::move(raw), file.string(), unit);
+}
+
+// --- A generated task ---
+
+TextPair reversal_task(std::uint64_t seed, std::int64_t count, const ReversalOptions& options) {
+  check_input(count >= 1 && options.letters >= 1 && options.letters <= 26 && options.min_length >= 0 &&
+                  options.min_length <= options.max_length,
+              "{} pairs of {} to {} of {} letters: expected 1 or more, of 1 to 26 letters", count,
+              options.min_length, options.max_length, options.letters);
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::int64_t bound) {  // not a standard distribution: these differ between libraries
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(bound));
+  };
+  std::string source, target;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t length = options.min_length + below(options.max_length - options.min_length + 1);
+    std::string line;
+    for (std::int64_t letter = 0; letter < length; ++letter) {
+      if (letter > 0) line += ' ';
+      line += static_cast<char>('a' + below(options.letters));
+    }
+    source += line + '\n';
+    target += std::string(line.rbegin(), line.rend()) + '\n';
+  }
+  const auto text_of = [](const char* name, std::string content) {
+    return Text{.name = name, .content = content, .sha256 = sha256_hex(content)};
+  };
+  return {text_of("letters", source), text_of("letters in reverse", target)};
+}
+
+// --- Pairs of lines of one language ---
+
+TextPair pairs_of_text(const Text& text, PairsOf pairs) {
+  if (pairs == PairsOf::lines) return {text, text};
+  Text source = text, target = text;
+  source.content.clear(), target.content.clear();
+  const std::vector<std::string_view> lines = split_lines(text.content);
+  bool has_pair = false;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::string_view read = lines[i], written;
+    if (pairs == PairsOf::next_lines) {
+      const bool goes_on = i + 1 < lines.size() && !stripped(read).empty();
+      if (goes_on && !stripped(lines[i + 1]).empty()) written = lines[i + 1];
+    } else if (const auto words = words_of(read); words.size() > 1) {
+      const std::string_view middle = words[(words.size() - 1) / 2], after = words[(words.size() + 1) / 2];
+      written = read.substr(static_cast<std::size_t>(after.data() - read.data()));
+      read = read.substr(0, static_cast<std::size_t>(middle.data() + middle.size() - read.data()));
+    }
+    has_pair |= !written.empty();
+    ((source.content += read) += '\n');
+    ((target.content += written) += '\n');
+  }
+  check_input(has_pair, "{}: {}", text.name,
+              pairs == PairsOf::halves ? "no line has two words, and so none has halves"
+                                       : "no line is followed by another one that is not empty");
+  TextPair result(std::move(source), std::move(target));
+  result.has_gaps = true;
+  return result;
 }
 
 }  // namespace rondo

@@ -1,19 +1,12 @@
-// Cloze questions: the format of the CNN corpus, and their ids.
+// Cloze questions: the format of the CNN corpus, their ids, and their batches.
 #include "data/sentences/questions.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <numeric>
 #include <set>
-
-#include "data/files/file_kind.h"
-#include "data/files/input_file.h"
-#include "data/sentences/cloze.h"
-#include "data/text/text.h"
-#include "tensor/error.h"
 
 namespace rondo {
 
@@ -24,11 +17,8 @@ namespace {
 constexpr std::string_view entity_prefix = "@entity";
 
 bool has_word(std::string_view line, std::string_view word) {
-  for (std::size_t at = line.find(word); at != line.npos; at = line.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || is_space(line[at - 1])) && (end == line.size() || is_space(line[end]))) return true;
-  }
-  return false;
+  const std::vector<std::string_view> words = words_of(line);
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 /// All questions of a folder, in the order of their names, and one digest of names and contents.
@@ -87,7 +77,7 @@ void QuestionText::add(std::string_view document, std::string_view question, std
 }
 
 void add_question_file(QuestionText& to, std::string_view content, const std::string& name) {
-  check_is_text(content, name, conversion_to_utf8(content));
+  check_is_text(content, name);
   std::vector<std::string_view> parts;
   for (const std::string_view line : split_lines(content))
     if (!stripped(line).empty() && parts.size() < 4) parts.push_back(line);
@@ -189,11 +179,6 @@ void prepare(std::string& document, std::string& question, const QuestionOptions
     for (std::string* it : {&document, &question}) *it = with_merged_numbers(*it);
 }
 
-const QuestionText& QuestionTexts::at(Split split) const {
-  check_input(split != Split::test || test.size() > 0, "there are no test questions: choose train or valid");
-  return split == Split::train ? train : split == Split::valid ? valid : test;
-}
-
 namespace {
 
 std::int64_t highest_entity(const QuestionText& train) {
@@ -227,17 +212,15 @@ std::string note_of_cut(const QuestionText& text, std::int64_t words) {
 
 QuestionTexts open_questions(const fs::path& path, const QuestionOptions& options, Pipes pipes) {
   QuestionTexts texts;
-  std::error_code ignored;
-  if (fs::is_directory(path / "training", ignored)) {
-    check_input(fs::is_directory(path / "validation", ignored),
-                "{}: a folder `validation` is missing beside `training`", printable(path.string()));
-    texts.train = prepared(read_folder(path / "training", texts.files), options);
-    texts.valid = prepared(read_folder(path / "validation", texts.files), options);
-    if (fs::is_directory(path / "test", ignored))
-      texts.test = prepared(read_folder(path / "test", texts.files), options);
-    for (const QuestionText* it : {&texts.train, &texts.valid, &texts.test})
-      if (const std::string note = note_of_cut(*it, options.document_words); !note.empty())
+  if (const fs::path training = path / "training"; fs::exists(training)) {
+    check_is_folder(path / "validation", ", beside `training`");
+    for (const auto& [split, name] :
+         {std::pair(Split::train, "training"), {Split::valid, "validation"}, {Split::test, "test"}}) {
+      if (split == Split::test && !fs::exists(path / name)) continue;
+      texts[split] = prepared(read_folder(path / name, texts.files), options);
+      if (const std::string note = note_of_cut(texts[split], options.document_words); !note.empty())
         texts.notes.push_back(note);
+    }
     return texts;
   }
   const CorpusText corpus = open_corpus(path, Unit::words, pipes);
@@ -247,10 +230,10 @@ QuestionTexts open_questions(const fs::path& path, const QuestionOptions& option
   if (corpus.test) texts.test = made_from(*corpus.test, options);
   texts.files = corpus.files;
   texts.notes = corpus.notes;
-  texts.notes.push_back(
-      fmt::format("the questions are made from the text {}: {} to train, {} to validate, "
-                  "{} to test; figures of the CNN corpus are no comparison",
-                  printable(path.string()), texts.train.size(), texts.valid.size(), texts.test.size()));
+  texts.notes.push_back(fmt::format(
+      "the questions are made from the text {}: {} to train, {} to validate, "
+      "{} to test; figures of the CNN corpus are no comparison",
+      printable(path.string()), texts.train.size(), texts.valid.size(), texts.test ? texts.test->size() : 0));
   return texts;
 }
 
@@ -303,6 +286,50 @@ Questions encode_questions(const QuestionText& text, const Vocabulary& vocabular
   for (const std::int32_t answer : text.answers)
     result.answers.push_back(answer < std::ssize(result.markers) ? answer : -1);
   return result;
+}
+
+// --- Batches ---
+
+Keys keys_of(QuestionBatchOptions& options) {
+  return {{"batch", &options.batch, any_count(), "questions", "of an update"},
+          {"renumber_entities",
+           &options.renumber,
+           {},
+           "",
+           "give the entities of each question other markers in each epoch"}};
+}
+
+std::vector<BatchOrder::Lengths> lengths_of(const Questions& questions,
+                                            const QuestionBatchOptions& /*options*/) {
+  std::vector<BatchOrder::Lengths> lengths;
+  for (std::int64_t i = 0; i < questions.size(); ++i)
+    lengths.emplace_back(questions.documents.length(i), questions.questions.length(i));
+  return lengths;
+}
+
+void fill_batch(QuestionBatch& batch, const Questions& questions, const QuestionBatchOptions& options,
+                std::span<const std::int64_t> whole, const BatchOrder& order) {
+  const std::span<const std::int64_t> chosen = batch.share.of(whole);
+  batch.indices.assign(chosen.begin(), chosen.end());
+  batch.documents = padded(questions.documents.at(chosen));
+  batch.questions = padded(questions.questions.at(chosen));
+  for (std::size_t b = 0; b < chosen.size(); ++b) {
+    std::vector<std::int32_t> numbers(questions.markers.size());  // the new ones
+    std::iota(numbers.begin(), numbers.end(), 0);
+    if (options.renumber && order.epoch() > 0) {
+      std::mt19937_64 random = epoch_generator(order.seed(), order.epoch() * questions.size() + chosen[b]);
+      shuffle(numbers, random);
+    }
+    for (PaddedSentences* side : {&batch.documents, &batch.questions})
+      for (std::size_t i = b; i < side->ids.size(); i += chosen.size()) {
+        const std::int32_t entity = questions.entity_of[static_cast<std::size_t>(side->ids[i])];
+        if (entity < 0) continue;
+        const auto number = static_cast<std::size_t>(numbers[static_cast<std::size_t>(entity)]);
+        side->ids[i] = questions.markers[number];
+      }
+    const std::int32_t answer = questions.answers[static_cast<std::size_t>(chosen[b])];
+    batch.answers.push_back(answer < 0 ? -1 : numbers[static_cast<std::size_t>(answer)]);
+  }
 }
 
 }  // namespace rondo

@@ -7,16 +7,17 @@
 //   answer     @entity7
 //
 // Two kinds of data: files in the format of the CNN corpus, and questions made from any text
-// (data/sentences/cloze.h). Read next: data/sentences/question_batches.h.
+// (data/sentences/cloze.cpp). Read next: nn/models/attentive_reader.h.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "data/sentences/pairs.h"
+#include "data/sentences/sentence_batches.h"
 #include "data/text/corpus.h"
 
 namespace rondo {
@@ -61,13 +62,8 @@ Keys keys_of(QuestionOptions& options);
 /// coefficient of the two sets of words. Sentences keep their order.
 void prepare(std::string& document, std::string& question, const QuestionOptions& options);
 
-struct QuestionTexts {
-  QuestionText train, valid, test;  // test may be empty
-  bool generated = false;           // from running text
-  std::vector<FileDigest> files;    // every file that was read; of a folder of questions one digest a split
-  std::vector<std::string> notes;
-
-  const QuestionText& at(Split split) const;  // InputError if there is no test text
+struct QuestionTexts : Splits<QuestionText> {
+  bool generated = false;  // from running text
 };
 
 /// A folder with `training`, `validation` and perhaps `test`, whose files NAME.question are in the format of
@@ -88,6 +84,7 @@ struct Questions {
   std::vector<std::int32_t> entity_of;  // and the reverse: the number of each id; -1: another word
 
   std::int64_t size() const { return documents.size(); }
+  std::int64_t scored() const { return size(); }
 };
 /// The markers of a vocabulary in the order of their numbers; at least 2, or InputError.
 std::vector<std::int32_t> markers_of(const Vocabulary& vocabulary);
@@ -96,5 +93,53 @@ void check_has_all_markers(const Vocabulary& vocabulary, const QuestionText& tra
 /// InputErrors of encode_sentences() and markers_of(). Documents are cut to `document_words`; 0: not.
 Questions encode_questions(const QuestionText& text, const Vocabulary& vocabulary,
                            std::int64_t document_words);
+
+// --- Questions made from running text: data/sentences/cloze.cpp ---
+// They stand in for corpora of news with summaries. A sentence of an article is the question, the sentences
+// before it are the document, and an entity that occurs in both is replaced by a placeholder. Entities are
+// found by their capital letters: runs of capitalised words that also occur in the middle of a sentence of
+// the article.
+
+/// One question for each sentence that has an entity of its document, if the document has two or more. The
+/// entity that is asked for and the numbers of all entities are random, but the same for the same text. An
+/// article begins at a heading of the first level, " = Title = ", as WikiText has them; other headings are
+/// left out. `text` is words separated by white space; punctuation may be attached to them.
+QuestionText cloze_questions(const Text& text, const QuestionOptions& options);
+
+/// A document and a question whose entities got markers, and their names by number; "" for a number that no
+/// entity has.
+struct AnonymousQuestion {
+  std::string document, question;
+  std::vector<std::string> names;
+};
+/// Of a user's question, in which `@placeholder` stands for what is asked. A document that has markers
+/// already keeps them, and has no names. InputError, beginning with `where`, if there are no entities, more
+/// than `entities`, or no `@placeholder`.
+AnonymousQuestion anonymous(std::string_view document, std::string_view question, std::int64_t entities,
+                            const std::string& where);
+
+// --- Batches ---
+// Documents of similar length are batched together. In each epoch the entities of a question can get other
+// numbers, so that a model cannot learn what a number stands for in one question; in epoch 0 none does.
+
+struct QuestionBatchOptions {
+  std::int64_t batch = 32;  // questions
+  bool renumber = true;     // give the entities of each question other markers in each epoch
+};
+/// `batch`, `renumber_entities`.
+Keys keys_of(QuestionBatchOptions& options);
+
+struct QuestionBatch {
+  BatchShare share;                      // of the whole batch
+  PaddedSentences documents, questions;  // of B questions
+  std::vector<std::int32_t> answers;     // [B]: numbers of entities; -1: one that the vocabulary lacks
+  std::vector<std::int64_t> indices;     // [B]: of each question in its text
+};
+
+using QuestionBatches = BatchesOf<Questions, QuestionBatch, QuestionBatchOptions>;
+inline SentenceBatchOptions order_of(const QuestionBatchOptions& options) { return {.batch = options.batch}; }
+std::vector<BatchOrder::Lengths> lengths_of(const Questions& questions, const QuestionBatchOptions& options);
+void fill_batch(QuestionBatch& batch, const Questions& questions, const QuestionBatchOptions& options,
+                std::span<const std::int64_t> whole, const BatchOrder& order);
 
 }  // namespace rondo

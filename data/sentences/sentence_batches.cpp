@@ -1,23 +1,66 @@
-// What all batches of whole sentences share; see data/sentences/sentence_batches.h.
+// Sentences and the order of their batches; see data/sentences/sentence_batches.h.
 #include "data/sentences/sentence_batches.h"
 
 #include <algorithm>
 #include <numeric>
-#include <random>
-
-#include "data/text/shuffle.h"
-#include "tensor/error.h"
 
 namespace rondo {
 
-Keys batch_keys(SentenceBatchOptions& options, const std::string& counted) {
-  return {
-      {"batch", &options.batch, any_count(), "sentences or symbols", "size of a batch: see train.batch_by"},
-      {"batch_by", choice(options.by), {}, "", "what train.batch counts: " + counted + ", including padding"},
-  };
+// --- Sentences ---
+
+namespace {
+
+/// InputError if a word is the symbol that ends a line: then a line has two ends.
+void check_line_ends(std::string_view text, const std::string& name, Tokenization tokenization) {
+  if (tokenization.unit != Unit::words) return;
+  const std::string_view line_end = line_end_symbol(tokenization.unit);
+  SymbolReader reader(text, tokenization, name);
+  for (std::int64_t ended = 0; const auto symbol = reader.next();) {
+    if (*symbol != line_end) continue;
+    check_input(reader.line() != ended, "{}: line {}: the word {} stands for the end of a line; remove it",
+                name, ended, line_end);
+    ended = reader.line();
+  }
 }
 
-Keys keys_of(SentenceBatchOptions& options) { return batch_keys(options, "sentences; or their symbols"); }
+}  // namespace
+
+void Sentences::add(std::span<const std::int32_t> sentence) {
+  check(!sentence.empty(), "[sentences] a sentence has at least its end symbol");
+  ids_.insert(ids_.end(), sentence.begin(), sentence.end());
+  ends_.push_back(std::ssize(ids_));
+}
+
+std::span<const std::int32_t> Sentences::operator[](std::int64_t index) const {
+  const auto i = static_cast<std::size_t>(index);
+  const std::int64_t begin = i > 0 ? ends_[i - 1] : 0;
+  return std::span(ids_).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(ends_[i] - begin));
+}
+
+std::vector<std::span<const std::int32_t>> Sentences::at(std::span<const std::int64_t> indices) const {
+  std::vector<std::span<const std::int32_t>> some;
+  for (const std::int64_t i : indices) some.push_back((*this)[i]);
+  return some;
+}
+
+std::int64_t Sentences::count(std::int32_t id) const { return std::count(ids_.begin(), ids_.end(), id); }
+
+Sentences encode_sentences(std::string_view text, const std::string& name, const Vocabulary& vocabulary) {
+  const auto line_end = vocabulary.line_end_id();
+  check_input(line_end.has_value(), "{}: the vocabulary has no symbol for the end of a line", name);
+  std::string ended;  // other units than words give a last line without a newline no end symbol
+  if (!text.empty() && !text.ends_with('\n')) text = ended = std::string(text) + '\n';
+  check_line_ends(text, name, vocabulary.tokenization());
+
+  Sentences sentences;
+  const std::vector<std::int32_t> ids = vocabulary.encode(text, name).ids;
+  for (auto begin = ids.begin(); begin != ids.end();) {
+    const auto end = std::find(begin, ids.end(), *line_end) + 1;
+    sentences.add({begin, end});
+    begin = end;
+  }
+  return sentences;
+}
 
 std::int64_t longest_of(const std::vector<std::int64_t>& lengths) {
   return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
@@ -57,6 +100,17 @@ ShiftedSentences shifted(const std::vector<std::span<const std::int32_t>>& sente
   return batch;
 }
 
+// --- The order of batches ---
+
+Keys batch_keys(SentenceBatchOptions& options, const std::string& counted) {
+  return {
+      {"batch", &options.batch, any_count(), "sentences or symbols", "size of a batch: see train.batch_by"},
+      {"batch_by", choice(options.by), {}, "", "what train.batch counts: " + counted + ", including padding"},
+  };
+}
+
+Keys keys_of(SentenceBatchOptions& options) { return batch_keys(options, "sentences; or their symbols"); }
+
 BatchOrder::BatchOrder(const SentenceBatchOptions& options, std::vector<Lengths> lengths, std::uint64_t seed)
     : options_(options), lengths_(std::move(lengths)), seed_(seed), order_(lengths_.size()) {
   check_limits_of(options);
@@ -86,6 +140,7 @@ std::size_t BatchOrder::end_of_batch(std::size_t begin, std::size_t end_of_pool)
 
 void BatchOrder::seek(std::int64_t epoch, std::int64_t position) {
   const bool is_random = epoch > 0;
+  epoch_ = epoch;
   std::mt19937_64 random = epoch_generator(seed_, epoch);
   std::iota(order_.begin(), order_.end(), 0);
   if (is_random) shuffle(order_, random);

@@ -1,34 +1,46 @@
-// What all batches of whole sentences share: which sentences are batched together, in which order, and how
-// they are padded. The batches: data/sentences/pair_batches.h, data/sentences/labelled_batches.h.
+// Sentences as ids, and what all batches of whole sentences, or of pairs, questions, utterances, share: which
+// of them are batched together, in which order, and how they are padded. Read next: data/sentences/pairs.h.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "data/text/streams.h"
+#include "data/text/vocabulary.h"
 #include "tensor/keys.h"
 
 namespace rondo {
 
-/// What limits the size of a batch: the number of sentences, or of symbols including padding, T * B. Of pairs
-/// of sentences, the symbols of the target, T * B, or of both sides, (S + T) * B.
-enum class BatchBy { sentences, symbols };
-inline std::vector<std::string> names_of(BatchBy) { return {"sentences", "symbols"}; }
+// --- Sentences ---
 
-struct SentenceBatchOptions {
-  std::int64_t batch = 50;  // sentences or symbols
-  BatchBy by = BatchBy::sentences;
-  // Whether the symbols of pairs are those of both sides; for evaluations, which only limit memory: not a
-  // key.
-  bool both_sides = false;
+/// Sentences of ids, one after another; none is empty, because each has its end symbol.
+class Sentences {
+ public:
+  void add(std::span<const std::int32_t> sentence);
+
+  std::int64_t size() const { return static_cast<std::int64_t>(ends_.size()); }
+  /// Sentence `index`; its size() is its length with the end symbol.
+  std::span<const std::int32_t> operator[](std::int64_t index) const;
+  std::int64_t length(std::int64_t index) const { return std::ssize((*this)[index]); }
+  /// Some of them.
+  std::vector<std::span<const std::int32_t>> at(std::span<const std::int64_t> indices) const;
+
+  std::int64_t symbols() const { return static_cast<std::int64_t>(ids_.size()); }  // with the end symbols
+  std::int64_t count(std::int32_t id) const;  // how often a symbol occurs
+
+ private:
+  std::vector<std::int32_t> ids_;
+  std::vector<std::int64_t> ends_;  // of each sentence, in ids_
 };
-/// `batch`, `batch_by`.
-Keys keys_of(SentenceBatchOptions& options);
-/// The same where other things are batched; `counted` says what the two ways count.
-Keys batch_keys(SentenceBatchOptions& options, const std::string& counted);
+
+/// One sentence for each line, also for an empty one, which has only its end symbol. InputErrors of
+/// Vocabulary::encode; for a vocabulary without a line end; and, with the line, for words of a text that are
+/// `<eos>`, which would shift all later lines.
+Sentences encode_sentences(std::string_view text, const std::string& name, const Vocabulary& vocabulary);
 
 /// The longest length; 0 if there is none.
 std::int64_t longest_of(const std::vector<std::int64_t>& lengths);
@@ -56,6 +68,25 @@ struct ShiftedSentences {
 };
 /// Row b is sentence b.
 ShiftedSentences shifted(const std::vector<std::span<const std::int32_t>>& sentences);
+
+// --- The order of batches ---
+
+/// What limits the size of a batch: the number of sentences, or of symbols including padding, T * B. Of pairs
+/// of sentences, the symbols of the target, T * B, or of both sides, (S + T) * B.
+enum class BatchBy { sentences, symbols };
+inline std::vector<std::string> names_of(BatchBy) { return {"sentences", "symbols"}; }
+
+struct SentenceBatchOptions {
+  std::int64_t batch = 50;  // sentences or symbols
+  BatchBy by = BatchBy::sentences;
+  // Whether the symbols of pairs are those of both sides; for evaluations, which only limit memory: not a
+  // key.
+  bool both_sides = false;
+};
+/// `batch`, `batch_by`.
+Keys keys_of(SentenceBatchOptions& options);
+/// The same where other things are batched; `counted` says what the two ways count.
+Keys batch_keys(SentenceBatchOptions& options, const std::string& counted);
 
 /// The rows of a batch that are computed here: all of them, or the share of one of several ranks, which
 /// follow one another in the batch.
@@ -97,6 +128,8 @@ class BatchOrder {
   /// Goes to the batch of this epoch that has the most symbols, padding included, or the fewest.
   void seek_extreme(Extreme extreme);
   std::int64_t position() const { return position_; }
+  std::uint64_t seed() const { return seed_; }
+  std::int64_t epoch() const { return epoch_; }
   /// Batches of this epoch.
   std::int64_t length() const { return static_cast<std::int64_t>(batches_.size()); }
 
@@ -111,10 +144,42 @@ class BatchOrder {
   SentenceBatchOptions options_;
   std::vector<Lengths> lengths_;
   std::uint64_t seed_;
+  std::int64_t epoch_ = 1;
   std::vector<std::int64_t> order_;  // indices of sentences
   std::vector<Range> batches_;
   std::int64_t position_ = 0;
   std::int64_t ranks_ = 1, own_ = 0;
 };
+
+// --- Batches ---
+
+/// The items of `Data` in batches, each once in an epoch. For a kind of data stand beside it
+///   lengths_of(data, options)                 the lengths of each item, for BatchOrder
+///   order_of(options)                         the SentenceBatchOptions of them
+///   fill_batch(batch, data, options, whole, order)  which makes the rows `batch.share` of the items `whole`
+///   data.scored()                             what an epoch scores
+template <class Data, class Batch, class Options = SentenceBatchOptions>
+class BatchesOf : public BatchOrder {
+ public:
+  /// Begins with epoch 1. `data` must outlive it. InputErrors of BatchOrder.
+  BatchesOf(const Options& options, const Data& data, std::uint64_t seed)
+      : BatchOrder(order_of(options), lengths_of(data, options), seed), options_(options), data_(data) {}
+
+  /// The next batch; false, and no batch, at the end.
+  bool next(Batch& batch) {
+    const std::span<const std::int64_t> whole = BatchOrder::next();
+    if (whole.empty()) return false;
+    batch = {};
+    batch.share = share();
+    fill_batch(batch, data_, options_, whole, *this);
+    return true;
+  }
+  std::int64_t scored() const { return data_.scored(); }
+
+ private:
+  Options options_;
+  const Data& data_;
+};
+inline const SentenceBatchOptions& order_of(const SentenceBatchOptions& options) { return options; }
 
 }  // namespace rondo

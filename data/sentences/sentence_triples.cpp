@@ -3,22 +3,7 @@
 
 #include <algorithm>
 
-#include "data/text/text.h"
-#include "tensor/error.h"
-
 namespace rondo {
-
-namespace {
-
-std::vector<BatchOrder::Lengths> lengths_of(const Triples& triples) {
-  std::vector<BatchOrder::Lengths> lengths;
-  const auto length = [&](std::int64_t i) { return triples.sentences.length(i); };
-  for (const std::int64_t i : triples.middles)
-    lengths.emplace_back(std::max(length(i - 1), length(i + 1)), length(i));
-  return lengths;
-}
-
-}  // namespace
 
 Keys keys_of(TripleOptions& options) {
   return {
@@ -94,26 +79,27 @@ Triples triples_of(const Text& text, const Vocabulary& vocabulary, std::int64_t 
   return triples;
 }
 
-TripleBatches::TripleBatches(const SentenceBatchOptions& options, const Triples& triples, std::uint64_t seed)
-    : triples_(triples), order_(options, lengths_of(triples), seed) {}
+std::vector<BatchOrder::Lengths> lengths_of(const Triples& triples, const SentenceBatchOptions& /*options*/) {
+  std::vector<BatchOrder::Lengths> lengths;
+  const auto length = [&](std::int64_t i) { return triples.sentences.length(i); };
+  for (const std::int64_t i : triples.middles)
+    lengths.emplace_back(std::max(length(i - 1), length(i + 1)), length(i));
+  return lengths;
+}
 
-bool TripleBatches::next(TripleBatch& batch) {
-  const std::span<const std::int64_t> whole = order_.next();
-  if (whole.empty()) return false;
-  batch.share = order_.share();
-  batch.scored = 0;
-  for (const std::int64_t triple : whole) batch.scored += triples_.scored(triple);
+void fill_batch(TripleBatch& batch, const Triples& triples, const SentenceBatchOptions& /*options*/,
+                std::span<const std::int64_t> whole, const BatchOrder& /*order*/) {
+  for (const std::int64_t triple : whole) batch.scored += triples.scored(triple);
   std::vector<std::span<const std::int32_t>> previous, middle, next;
   for (const std::int64_t triple : batch.share.of(whole)) {
-    const std::int64_t i = triples_.middles[static_cast<std::size_t>(triple)];
-    previous.push_back(triples_.sentences[i - 1]);
-    middle.push_back(triples_.sentences[i]);
-    next.push_back(triples_.sentences[i + 1]);
+    const std::int64_t i = triples.middles[static_cast<std::size_t>(triple)];
+    previous.push_back(triples.sentences[i - 1]);
+    middle.push_back(triples.sentences[i]);
+    next.push_back(triples.sentences[i + 1]);
   }
   batch.previous = shifted(previous);
   batch.middle = padded(middle);
   batch.next = shifted(next);
-  return true;
 }
 
 }  // namespace rondo

@@ -5,11 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "data/sentences/pairs.h"
 #include "data/sentences/sentence_batches.h"
 #include "data/text/vocabulary.h"
 
@@ -52,29 +51,10 @@ struct TripleBatch {
   std::int64_t scored = 0;  // symbols to write, of the whole batch
 };
 
-/// The triples of an epoch, each once, in the order of BatchOrder, by the longer of the two sentences that
-/// are written, then by the middle one. Holds a view of the triples, which must outlive it.
-class TripleBatches {
- public:
-  /// Begins with epoch 1. InputErrors of BatchOrder.
-  TripleBatches(const SentenceBatchOptions& options, const Triples& triples, std::uint64_t seed);
-
-  /// The next batch; false, and no batch, at the end.
-  bool next(TripleBatch& batch);
-
-  /// As BatchOrder::seek().
-  void seek(std::int64_t epoch, std::int64_t position) { order_.seek(epoch, position); }
-  /// As BatchOrder::seek_extreme().
-  void seek_extreme(Extreme extreme) { order_.seek_extreme(extreme); }
-  /// As BatchOrder::divide().
-  void divide(std::int64_t ranks, std::int64_t own) { order_.divide(ranks, own); }
-  std::int64_t position() const { return order_.position(); }
-  std::int64_t length() const { return order_.length(); }  // batches of this epoch
-  std::int64_t scored() const { return triples_.scored(); }
-
- private:
-  const Triples& triples_;
-  BatchOrder order_;
-};
+/// In the order of BatchOrder, by the longer of the two sentences that are written, then by the middle one.
+using TripleBatches = BatchesOf<Triples, TripleBatch>;
+std::vector<BatchOrder::Lengths> lengths_of(const Triples& triples, const SentenceBatchOptions& options);
+void fill_batch(TripleBatch& batch, const Triples& triples, const SentenceBatchOptions& options,
+                std::span<const std::int64_t> whole, const BatchOrder& order);
 
 }  // namespace rondo

@@ -2,8 +2,6 @@
 #include "data/speech/recording.h"
 
 #include "data/files/input_file.h"
-#include "data/text/text.h"
-#include "tensor/error.h"
 
 #ifdef RONDO_AUDIO
 #include <sndfile.h>

@@ -1,5 +1,5 @@
 // Recordings: the samples of one microphone, read from WAV files by the library libsndfile, which is
-// optional. Read next: data/speech/filterbank.h.
+// optional. Read next: data/speech/features.h.
 #pragma once
 
 #include <cstdint>

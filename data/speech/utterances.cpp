@@ -6,31 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <set>
 #include <system_error>
 
-#include "data/files/input_file.h"
 #include "data/speech/recording.h"
-#include "data/text/shuffle.h"
-#include "data/text/text.h"
-#include "tensor/error.h"
 
 namespace rondo {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-/// The digest of all recordings of a corpus, each once, in the order of their paths.
-FileDigest digest_of_recordings(const SpeechCorpus& corpus, const fs::path& folder) {
-  std::set<std::string> files;
-  for (const auto& [name, text] : corpus.splits)
-    for (const Utterance& it : text.utterances) files.insert(it.files.begin(), it.files.end());
-  Sha256 digest;
-  for (const std::string& file : files) digest.update(sha256_hex(InputFile(file)));
-  return {fmt::format("{} ({} recordings)", folder.string(), files.size()), digest.hex()};
-}
+namespace {
 
 Utterance utterance_of(std::string_view line, const std::string& name, const fs::path& folder) {
   const std::size_t first = line.find('\t'), second = line.find('\t', std::min(first, line.size()) + 1);
@@ -48,27 +33,25 @@ Utterance utterance_of(std::string_view line, const std::string& name, const fs:
   return {name, std::string(speaker), std::string(transcript), {path.string()}};
 }
 
-SpeechText read_table(const fs::path& file, const fs::path& folder, SpeechCorpus& corpus) {
-  const Text table = read_text(file, Unit::characters);
-  corpus.files.push_back({table.name, table.sha256});
-  corpus.notes.insert(corpus.notes.end(), table.notes.begin(), table.notes.end());
-  SpeechText text{table.name, {}};
+SpeechText read_table(const fs::path& file, SpeechCorpus& corpus) {
+  const Text table = corpus.record(read_text(file, Unit::characters));
+  SpeechText text{.name = table.name};
   for (const std::string_view line : split_lines(table.content))
-    text.utterances.push_back(
-        utterance_of(line, fmt::format("{}: line {}", table.name, text.utterances.size() + 1), folder));
+    text.utterances.push_back(utterance_of(
+        line, fmt::format("{}: line {}", table.name, text.utterances.size() + 1), file.parent_path()));
   return text;
 }
 
 SpeechCorpus corpus_of_tables(const fs::path& folder) {
   SpeechCorpus corpus;
-  for (const std::string name : {"train", "valid", "test"}) {
-    const fs::path file = folder / (name + ".tsv");
-    if (name == "test" && !file_is_there(file)) continue;
-    check_input(file_is_there(file),
-                "{}: missing: a line for each utterance, FILE.wav<TAB>SPEAKER<TAB>TRANSCRIPT (for a folder "
-                "of digits set data.source = \"digits\")",
-                printable(file.string()));
-    corpus.splits.emplace_back(name, read_table(file, folder, corpus));
+  for (const Split split : {Split::train, Split::valid, Split::test}) {
+    const fs::path file = folder / (name_of(split) + ".tsv");
+    if (split == Split::test && !file_is_there(file)) continue;
+    check_is_there(
+        file,
+        ": a line for each utterance, FILE.wav<TAB>SPEAKER<TAB>TRANSCRIPT (for a folder of digits set "
+        "data.source = \"digits\")");
+    corpus[split] = read_table(file, corpus);
   }
   return corpus;
 }
@@ -145,9 +128,9 @@ SpeechCorpus corpus_of_digits(const fs::path& given, const SpeechOptions& option
               "held_out_speakers: all speakers are held out, and so nobody is left to train");
   SpeechCorpus corpus;
   std::mt19937_64 random = epoch_generator(0, 0);
-  const auto add = [&](const std::string& name, const auto& speakers, std::int64_t times, std::int64_t begin,
-                       std::int64_t end) {
-    SpeechText text{fmt::format("{} ({})", folder.string(), name), {}};
+  const auto strings = [&](const std::string& name, const auto& speakers, std::int64_t times,
+                           std::int64_t begin, std::int64_t end) {
+    SpeechText text{.name = fmt::format("{} ({})", folder.string(), name)};
     for (std::int64_t time = 0; time < times; ++time)
       for (const auto& [speaker, all] : speakers) {
         std::vector<SpokenDigit> some;
@@ -157,13 +140,13 @@ SpeechCorpus corpus_of_digits(const fs::path& given, const SpeechOptions& option
       }
     check_input(!text.utterances.empty(), "{}: no recordings of the indices {} and above, for {}",
                 folder.string(), begin, name);
-    corpus.splits.emplace_back(name, std::move(text));
+    return text;
   };
   constexpr std::int64_t all = 1'000'000;
-  add("test", digits, 1, 0, 5);
-  add("valid", digits, 1, 5, 10);
-  if (!held_out.empty()) add("speakers", held_out, 1, 0, all);
-  add("train", digits, options.repeats, 10, all);
+  corpus.test = strings("test", digits, 1, 0, 5);
+  corpus.valid = strings("valid", digits, 1, 5, 10);
+  if (!held_out.empty()) corpus.speakers = strings("speakers", held_out, 1, 0, all);
+  corpus.train = strings("train", digits, options.repeats, 10, all);
   corpus.stand_in = "strings of spoken digits, a stand-in for the Wall Street Journal corpus of the paper";
   corpus.notes.push_back(fmt::format("{}: {}", folder.string(), corpus.stand_in));
   return corpus;
@@ -218,26 +201,33 @@ void check_options(const SpeechOptions& options) {
               "held_out_speakers is for data.source = \"digits\": in files, test.tsv says who speaks");
 }
 
-bool SpeechCorpus::has(std::string_view split) const {
-  return std::any_of(splits.begin(), splits.end(), [&](const auto& it) { return it.first == split; });
+const SpeechText* SpeechCorpus::find(std::string_view split) const {
+  if (split == "speakers") return speakers ? &*speakers : nullptr;
+  const std::optional<Split> found = value_named<Split>(split);
+  return found && (*found != Split::test || test) ? &Splits::at(*found) : nullptr;
 }
 
 const SpeechText& SpeechCorpus::at(std::string_view split) const {
-  for (const auto& [name, text] : splits)
-    if (name == split) return text;
-  std::vector<std::string> names;
-  for (const auto& [name, text] : splits) names.push_back(name);
-  throw InputError(fmt::format("no split '{}': this corpus has {}", split, fmt::join(names, ", ")));
+  const SpeechText* const text = find(split);
+  check_input(text != nullptr, "this corpus has no split '{}'", split);
+  return *text;
 }
 
 SpeechCorpus open_speech(const fs::path& folder, const SpeechOptions& options) {
   check_options(options);
   if (!has_audio()) throw_no_audio();
-  std::error_code ignored;
-  check_input(fs::is_directory(folder, ignored), "{}: no such folder", printable(folder.string()));
+  check_is_folder(folder);
   SpeechCorpus corpus =
       options.source == SpeechSource::digits ? corpus_of_digits(folder, options) : corpus_of_tables(folder);
-  corpus.files.push_back(digest_of_recordings(corpus, folder));
+  std::set<std::string> recordings;  // of all splits, each once, in the order of their paths
+  for (const char* name : {"train", "valid", "test", "speakers"})
+    if (corpus.has(name))
+      for (const Utterance& it : corpus.at(name).utterances)
+        recordings.insert(it.files.begin(), it.files.end());
+  Sha256 digest;
+  for (const std::string& file : recordings) digest.update(sha256_hex(InputFile(file)));
+  corpus.files.push_back(
+      {fmt::format("{} ({} recordings)", folder.string(), recordings.size()), digest.hex()});
   return corpus;
 }
 
@@ -308,6 +298,54 @@ std::vector<Frames> read_frames(const std::vector<std::string>& files, const Fra
   }
   for (Frames& frames : read) (statistics ? *statistics : of_all).normalize(frames);
   return read;
+}
+
+// --- Batches ---
+
+std::int64_t Utterances::scored() const {
+  std::int64_t all = 0;
+  for (const std::vector<std::int32_t>& it : labels) all += std::ssize(it);
+  return all;
+}
+
+UtteranceBatch batch_of(const std::vector<const Frames*>& utterances, const FrameOptions& options) {
+  UtteranceBatch batch;
+  batch.utterances = std::ssize(utterances);
+  batch.width = width_of(options);
+  for (const Frames* it : utterances) batch.lengths.push_back(steps_of(it->size(), options));
+  batch.steps = longest_of(batch.lengths);
+  batch.frames.resize(static_cast<std::size_t>(batch.steps * batch.utterances * batch.width));
+  for (std::int64_t b = 0; b < batch.utterances; ++b) {
+    const Frames steps = steps_of(*utterances[static_cast<std::size_t>(b)], options);
+    for (std::int64_t t = 0; t < steps.size(); ++t)
+      std::copy_n(steps[t], batch.width, batch.frames.data() + (t * batch.utterances + b) * batch.width);
+  }
+  return batch;
+}
+
+std::vector<BatchOrder::Lengths> lengths_of(const Utterances& utterances,
+                                            const UtteranceBatchOptions& options) {
+  std::vector<BatchOrder::Lengths> lengths;
+  for (std::size_t i = 0; i < utterances.frames.size(); ++i)
+    lengths.emplace_back(steps_of(utterances.frames[i].size(), options.frames),
+                         std::ssize(utterances.labels[i]));
+  return lengths;
+}
+
+void fill_batch(UtteranceBatch& batch, const Utterances& utterances, const UtteranceBatchOptions& options,
+                std::span<const std::int64_t> whole, const BatchOrder& /*order*/) {
+  const BatchShare share = batch.share;
+  std::vector<const Frames*> frames;
+  for (const std::int64_t i : share.of(whole))
+    frames.push_back(&utterances.frames[static_cast<std::size_t>(i)]);
+  batch = batch_of(frames, options.frames);
+  batch.share = share;
+  for (const std::int64_t i : whole)
+    batch.scored += std::ssize(utterances.labels[static_cast<std::size_t>(i)]);
+  for (const std::int64_t i : share.of(whole)) {
+    batch.indices.push_back(i);
+    batch.labels.push_back(utterances.labels[static_cast<std::size_t>(i)]);
+  }
 }
 
 }  // namespace rondo

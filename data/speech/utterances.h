@@ -13,20 +13,20 @@
 //   train     the others, each `repeats` times, in other utterances each time
 //   speakers  all recordings of the speakers that are held out, which are in no other split: each once
 //
-// Read next: data/speech/utterance_batches.h.
+// Read next: nn/models/ctc_model.h.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "data/speech/frames.h"
-#include "data/text/corpus.h"
-#include "data/text/vocabulary.h"
+#include "data/sentences/sentence_batches.h"
+#include "data/speech/features.h"
 
 namespace rondo {
 
@@ -51,18 +51,19 @@ struct Utterance {
 
 /// The utterances of one split.
 struct SpeechText {
-  std::string name;  // for messages
-  std::vector<Utterance> utterances;
+  std::string name{};  // for messages
+  std::vector<Utterance> utterances{};
 };
 
-struct SpeechCorpus {
-  std::vector<std::pair<std::string, SpeechText>> splits;  // by name: train, valid, ...
-  std::vector<FileDigest> files;                           // the tables, and all recordings as one
-  std::vector<std::string> notes;                          // for the user
-  std::string stand_in;  // what to say in reports of a corpus that is one; else empty
+struct SpeechCorpus : Splits<SpeechText> {
+  std::optional<SpeechText> speakers{};  // a split of their own
+  std::string stand_in{};                // what to say in reports of a corpus that is one; else empty
 
-  bool has(std::string_view split) const;
-  const SpeechText& at(std::string_view split) const;  // InputError names the splits
+  bool has(std::string_view split) const { return find(split) != nullptr; }
+  const SpeechText& at(std::string_view split) const;  // InputError if there is no such split
+
+ private:
+  const SpeechText* find(std::string_view split) const;
 };
 
 /// Reads the tables, and the recordings for their digest. InputError for files that are missing, or no text;
@@ -81,6 +82,7 @@ struct Utterances {
   std::vector<std::string> transcripts;
 
   std::int64_t size() const { return std::ssize(frames); }
+  std::int64_t scored() const;  // labels
 };
 
 /// Reads the recordings of a split. `statistics` are those of the training text where frames are normalized
@@ -97,5 +99,31 @@ std::vector<Frames> read_frames(const std::vector<std::string>& files, const Fra
 
 /// Of all frames of a split, before they are normalised.
 FrameStatistics statistics_of(const SpeechText& text, const FilterbankOptions& options);
+
+// --- Batches ---
+
+/// T steps of B utterances, each of F numbers: element [t, b] begins at (t * B + b) * F. Padding is 0.
+struct UtteranceBatch {
+  BatchShare share;                                   // of the whole batch
+  std::int64_t steps = 0, utterances = 0, width = 0;  // T, B, F
+  std::vector<float> frames;                          // [T, B, F]
+  std::vector<std::int64_t> lengths;                  // [B], in steps
+  std::vector<std::vector<std::int32_t>> labels;      // of each utterance
+  std::vector<std::int64_t> indices;                  // [B]: which utterances these are
+  std::int64_t scored = 0;                            // labels of the whole batch
+};
+/// The steps of some utterances, maybe of none, without labels.
+UtteranceBatch batch_of(const std::vector<const Frames*>& utterances, const FrameOptions& options);
+
+struct UtteranceBatchOptions {
+  SentenceBatchOptions order{};
+  FrameOptions frames{};
+};
+using UtteranceBatches = BatchesOf<Utterances, UtteranceBatch, UtteranceBatchOptions>;
+inline const SentenceBatchOptions& order_of(const UtteranceBatchOptions& options) { return options.order; }
+std::vector<BatchOrder::Lengths> lengths_of(const Utterances& utterances,
+                                            const UtteranceBatchOptions& options);
+void fill_batch(UtteranceBatch& batch, const Utterances& utterances, const UtteranceBatchOptions& options,
+                std::span<const std::int64_t> whole, const BatchOrder& order);
 
 }  // namespace rondo

@@ -1,57 +1,24 @@
 // The corpus: finds training, validation and test text, and encodes it. It downloads nothing and guesses
 // no unit. Read next: data/text/streams.h; for pairs of sentences data/sentences/parallel_text.h.
 //
-// Text and EncodedText are the symbols and the ids of one split; CorpusText and Corpus are those of all
-// splits. The vocabulary (data/text/vocabulary.h) is made from the former and gives the latter. Neither is in
-// memory if the text is long: its files are read in blocks (data/text/long_text.h), and its ids lie in a file
-// that is mapped (data/text/ids.h).
+// Text and EncodedText are the symbols and the ids of one split. The vocabulary (data/text/vocabulary.h) is
+// made from the former and gives the latter. Neither is in memory if the text is long: its files are read in
+// blocks, and its ids lie in a file that is mapped (data/text/source.h).
 //
 // A file may be compressed: instead of train.txt there may be train.txt.gz or train.txt.zst.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <limits>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "data/text/ids.h"
-#include "data/text/long_text.h"
-#include "data/text/symbols.h"
+#include "data/text/source.h"
 #include "data/text/vocabulary.h"
 
 namespace rondo {
 
-enum class Split { train, valid, test };
-
-std::string_view to_string(Split split);
-Split split_from_string(std::string_view name);  // InputError names the choices
-
-/// The texts of a corpus, normalised.
-struct CorpusText {
-  Text train, valid;
-  std::optional<Text> test;
-  std::vector<FileDigest> files;   // every file that was read
-  std::vector<std::string> notes;  // for the user: what was normalised, how it was split
-
-  const Text& at(Split split) const;  // InputError if there is no test text
-};
-
-/// Whether a text may be a pipe: yes if the user has just named it, such as <(command); no if a run has
-/// recorded it, because nobody may be writing into it.
-enum class Pipes { accepted, refused };
-
-/// Of texts that may be long.
-struct TextReading {
-  std::uint64_t most_in_memory =
-      std::numeric_limits<std::uint64_t>::max();  // bytes; a longer text is not held
-  ReadingProgress progress{};                     // of long texts
-  /// In place of train.txt: shell patterns of files in the folder, which are one text, in C-locale order of
-  /// their paths. A last line without a newline gets one.
-  std::vector<std::string> train_files{};
-};
+using CorpusText = Splits<Text>;
 
 /// The files in a folder that shell patterns name; empty if there are none.
 std::vector<std::filesystem::path> files_named(const std::filesystem::path& folder,
@@ -71,7 +38,7 @@ CorpusText open_corpus(const std::filesystem::path& path, Unit unit, Pipes pipes
 CorpusText corpus_of_files(std::vector<std::filesystem::path> paths, std::int64_t block_lines, Unit unit,
                            const TextReading& reading = {});
 
-/// One text of any length in a file. InputErrors of read_text() and LongText.
+/// One text of any length in a file. InputErrors of read_text() and TextSource.
 Text open_text_file(const std::filesystem::path& path, Unit unit, Pipes pipes, const TextReading& reading);
 
 /// A text as ids.
@@ -80,22 +47,12 @@ struct EncodedText {
   IdCounts counts;
 };
 
-struct Corpus {
-  EncodedText train, valid;
-  std::optional<EncodedText> test;
-
-  const EncodedText& at(Split split) const;  // InputError if there is no test text
-};
-
 /// A text to ids, on all threads. Of a long text they are in a file in the folder `cache`, which is made if
 /// it is missing; a file that is there already, of the same text and vocabulary and undamaged, is used.
 /// InputErrors of Vocabulary::encode(), if a long text has changed, and if there is no such folder; Error if
 /// the file cannot be written.
 EncodedText encode_text(const Text& text, const Vocabulary& vocabulary,
                         const std::filesystem::path& cache = {});
-/// InputError also if a text has fewer than two symbols: the first is context only.
-Corpus encode_corpus(const CorpusText& text, const Vocabulary& vocabulary,
-                     const std::filesystem::path& cache = {});
 /// The file of a long text's ids in the folder `cache`.
 std::filesystem::path ids_path(const Text& text, const Vocabulary& vocabulary,
                                const std::filesystem::path& cache);

@@ -1,9 +1,6 @@
 // Pieces; see data/text/pieces.h.
 #include "data/text/pieces.h"
 
-#include "data/text/text.h"
-#include "tensor/error.h"
-
 #ifdef RONDO_SENTENCEPIECE
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>

@@ -5,9 +5,7 @@
 #include <charconv>
 #include <utility>
 
-#include "data/files/file_kind.h"
 #include "data/text/pieces.h"
-#include "data/text/text.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -83,24 +81,6 @@ std::optional<std::string> unescape_symbol(std::string_view line) {
     }
   }
   return symbol;
-}
-
-Text clean_text(std::string raw, const std::string& name, Unit unit) {
-  Text text{.name = printable(name), .content = {}, .sha256 = sha256_hex(raw), .notes = {}, .source = {}};
-  if (const std::string kind = kind_of_file(raw); !kind.empty()) {
-    check_input(unit == Unit::bytes, "{}: looks like {}", text.name, kind);
-    text.notes.push_back(
-        fmt::format("{}: its bytes are read as they are; it looks like {}", text.name, kind));
-  }
-  // Checked before normalising, so that the message has the offset in the file.
-  if (is_utf8(unit)) check_utf8(raw, text.name);
-  text.content = unit == Unit::bytes ? std::move(raw) : normalise_text(std::move(raw), text.name, text.notes);
-  check_input(!text.content.empty(), "{}: empty; it must hold text", text.name);
-  return text;
-}
-
-Text read_text(const std::filesystem::path& path, Unit unit) {
-  return clean_text(read_file(path), path.string(), unit);
 }
 
 SymbolReader::SymbolReader(std::string_view text, Tokenization tokenization, std::string name, LastLine last,

@@ -3,25 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "data/text/text.h"
 #include "tensor/keys.h"
 
 namespace rondo {
-
-enum class Unit {
-  words,       // separated by ASCII white space; every line, even an empty one, ends in `<eos>`
-  characters,  // Unicode code points; the newline is one of them
-  bytes,       // as they are in the file
-  pieces       // of words, learnt from the training text: data/text/pieces.h; the newline is one of them
-};
-inline std::vector<std::string> names_of(Unit) { return {"words", "characters", "bytes", "pieces"}; }
 
 /// How pieces are learnt and how words are divided into them; see data/text/pieces.h.
 enum class PieceModelKind { unigram, bpe };
@@ -47,9 +38,6 @@ void check_options(const Tokenization& tokenization);
 /// The symbol that ends a line: `<eos>`, or the newline.
 std::string_view line_end_symbol(Unit unit);
 
-/// Whether text of this unit must be UTF-8.
-constexpr bool is_utf8(Unit unit) { return unit == Unit::characters || unit == Unit::pieces; }
-
 /// Whether text of this unit can contain the symbol; always true for `<unk>`.
 bool is_of_unit(std::string_view symbol, Unit unit);
 
@@ -57,25 +45,6 @@ bool is_of_unit(std::string_view symbol, Unit unit);
 /// bytes that are not UTF-8; and the inverse, which returns nothing for any other escape.
 std::string escape_symbol(std::string_view symbol);
 std::optional<std::string> unescape_symbol(std::string_view text);
-
-class LongText;
-
-/// Text that is ready to be divided into symbols.
-struct Text {
-  std::string name;                // for messages: printable
-  std::string content;             // normalised, unless the unit is bytes: there every byte counts
-  std::string sha256;              // of the original bytes
-  std::vector<std::string> notes;  // what was normalised
-  /// Of a text that is not held in memory, whose content is empty: data/text/long_text.h. Else null.
-  /// read_blocks() of data/text/text_blocks.h reads both.
-  std::shared_ptr<const LongText> source{};
-};
-
-/// Normalises `raw` (byte-order mark, CRLF). InputError if it is empty, or not UTF-8 where the unit needs it.
-Text clean_text(std::string raw, const std::string& name, Unit unit);
-
-/// read_file, then clean_text.
-Text read_text(const std::filesystem::path& path, Unit unit);
 
 /// Whether a last line without a newline is a complete line, or continues (the prompt of a generation): then
 /// it gets no end-of-line symbol and keeps its trailing spaces.

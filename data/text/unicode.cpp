@@ -4,21 +4,16 @@
 #include <algorithm>
 #include <iterator>
 
-#include "data/files/file_kind.h"
-#include "data/text/text.h"
-#include "tensor/error.h"
+#include "data/files/lines.h"
 
 namespace rondo {
 
 std::u32string code_points(std::string_view text, const std::string& name) {
+  check_utf8(text, name);
   std::u32string result;
-  result.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = utf8_length(text, at);
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
-    if (length == 0)
-      throw InputError(
-          fmt::format("{}: not UTF-8 at byte {}: 0x{:02x}; {}", name, at, byte(0), conversion_to_utf8(text)));
     // The first of several bytes begins with as many ones as there are bytes, and a zero.
     char32_t c = length == 1 ? byte(0) : byte(0) & (0x7fu >> length);
     for (std::size_t i = 1; i < length; ++i) c = c << 6 | (byte(i) & 0x3fu);

@@ -1,5 +1,5 @@
 // Code points, white space and lower case, as in Python, whose rules the metrics of translations are defined
-// by. No locale is involved. UTF-8 itself: data/text/text.h.
+// by. No locale is involved. UTF-8 itself: data/files/lines.h.
 #pragma once
 
 #include <string>

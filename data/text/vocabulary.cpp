@@ -2,17 +2,11 @@
 #include "data/text/vocabulary.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <unordered_set>
 #include <utility>
 
-#include "data/text/long_text.h"
-#include "data/text/text.h"
-#include "data/text/text_blocks.h"
-#include "tensor/error.h"
 #include "tensor/threads.h"
 
 namespace rondo {
@@ -46,29 +40,6 @@ bool apply_limits(std::vector<Type>& types, const VocabularyLimits& limits, std:
   return true;
 }
 
-struct ReadSymbol {
-  std::string_view symbol;
-  std::uint64_t hash;
-  std::int64_t line;     // in the reader's text
-  std::size_t position;  // its end, in bytes
-};
-
-/// Calls use(const ReadSymbol&) for each symbol of a reader, some symbols after its place in `table` has been
-/// fetched.
-template <class Use>
-void read_symbols(SymbolReader& reader, Unit unit, const SymbolNumbers& table, Use use) {
-  constexpr std::size_t most = 16;
-  const std::size_t ahead = unit == Unit::pieces ? 0 : most - 1;  // a piece is valid until the next one
-  std::array<ReadSymbol, most> waiting;
-  std::size_t read = 0, used = 0;
-  for (; const auto symbol = reader.next(); ++read) {
-    waiting[read % most] = {*symbol, SymbolNumbers::hash_of(*symbol), reader.line(), reader.position()};
-    table.fetch(waiting[read % most].hash);
-    if (read - used == ahead) use(waiting[used++ % most]);
-  }
-  while (used < read) use(waiting[used++ % most]);
-}
-
 /// Calls use(symbol, count) for the symbols of each block of a text, in the order of their first occurrence
 /// in it.
 void count_symbols(const Text& text, const Tokenization& tokenization,
@@ -85,11 +56,11 @@ void count_symbols(const Text& text, const Tokenization& tokenization,
     blocks.add([block = std::move(block), &tokenization, &text] {
       Counts of_block;
       SymbolReader reader(block.text, tokenization, text.name, block.last);
-      read_symbols(reader, tokenization.unit, of_block.table, [&](const ReadSymbol& it) {
-        const auto [number, is_new] = of_block.table.add(it.symbol, it.hash);
+      while (const auto symbol = reader.next()) {
+        const auto [number, is_new] = of_block.table.add(*symbol);
         if (is_new) of_block.counts.push_back(0);
         ++of_block.counts[static_cast<std::size_t>(number)];
-      });
+      }
       return of_block;
     });
   });
@@ -253,21 +224,21 @@ Encoded Vocabulary::encode(std::string_view text, const std::string& name, LastL
   encoded.bytes = std::ssize(text);
   std::unordered_set<std::string_view> missing;
   SymbolReader reader(text, tokenization_, name, last, pieces_.get());
-  read_symbols(reader, tokenization_.unit, table_, [&](const ReadSymbol& it) {
-    if (encoded.ids.empty()) encoded.first_bytes = static_cast<std::int64_t>(it.position);
-    std::int32_t known = table_.find(it.symbol, it.hash);
+  while (const auto symbol = reader.next()) {
+    if (encoded.ids.empty()) encoded.first_bytes = static_cast<std::int64_t>(reader.position());
+    std::int32_t known = table_.find(*symbol);
     if (known == SymbolNumbers::none) {
       if (!unknown)
         throw InputError(fmt::format(
             "{}: {}'{}' is not in the vocabulary, which has no {}: leave it out, or train a model with "
             "data.unknown=true",
-            name, line_text(text, lines_before, it.line), escape_symbol(it.symbol), unknown_symbol));
-      if (lists_missing && missing.insert(it.symbol).second) encoded.missing.emplace_back(it.symbol);
+            name, line_text(text, lines_before, reader.line()), escape_symbol(*symbol), unknown_symbol));
+      if (lists_missing && missing.insert(*symbol).second) encoded.missing.emplace_back(*symbol);
       known = *unknown;
     }
     encoded.ids.push_back(known);
     if (known == unknown) ++encoded.unknowns;
-  });
+  }
   return encoded;
 }
 
@@ -278,85 +249,19 @@ std::string Vocabulary::decode(std::span<const std::int32_t> ids) const {
   return text;
 }
 
-namespace {
-
-template <class Word>
-std::uint64_t word_at(const char* bytes) {
-  Word word;
-  std::memcpy(&word, bytes, sizeof word);
-  return word;
-}
-
-std::uint64_t mixed(std::uint64_t a) {
-  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio
-  a *= odd;
-  return (a ^ (a >> 32)) * odd;
-}
-
-}  // namespace
-
-/// Eight bytes at a time; the last words may overlap.
-std::uint64_t SymbolNumbers::hash_of(std::string_view symbol) {
-  const char *at = symbol.data(), *const end = at + symbol.size();
-  std::uint64_t hash = mixed(symbol.size());
-  for (; end - at > 8; at += 8) hash = mixed(hash ^ word_at<std::uint64_t>(at));
-  const std::size_t size = symbol.size();
-  if (size >= 8)
-    hash ^= word_at<std::uint64_t>(end - 8);
-  else if (size >= 4)
-    hash ^= word_at<std::uint32_t>(symbol.data()) | word_at<std::uint32_t>(end - 4) << 32;
-  else if (size >= 1)
-    hash ^= word_at<unsigned char>(symbol.data()) | word_at<unsigned char>(symbol.data() + size / 2) << 8 |
-            word_at<unsigned char>(end - 1) << 16;
-  hash = mixed(hash);
-  return hash ^ (hash >> 32);
-}
-
-SymbolNumbers::Slot SymbolNumbers::slot_for(std::string_view symbol, std::uint64_t hash) {
-  constexpr std::size_t most = 15;  // in four bits
-  Slot slot;
-  std::memcpy(&slot.begin, symbol.data(), std::min(symbol.size(), sizeof slot.begin));
-  slot.tag =
-      static_cast<std::uint32_t>(hash >> 32 << 4) | static_cast<std::uint32_t>(std::min(symbol.size(), most));
-  return slot;
-}
-
-std::size_t SymbolNumbers::slot_of(std::string_view symbol, std::uint64_t hash) const {
-  const std::size_t mask = slots_.size() - 1;
-  const Slot wanted = slot_for(symbol, hash);
-  for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
-    const Slot& slot = slots_[i];
-    if (slot.number == none) return i;
-    if (slot.begin == wanted.begin && slot.tag == wanted.tag &&
-        (symbol.size() <= sizeof slot.begin || symbols_[static_cast<std::size_t>(slot.number)] == symbol))
-      return i;
-  }
-}
-
-std::pair<std::int32_t, bool> SymbolNumbers::add(std::string_view symbol, std::uint64_t hash) {
-  std::size_t i = slot_of(symbol, hash);
-  if (slots_[i].number != none) return {slots_[i].number, false};
+std::pair<std::int32_t, bool> SymbolNumbers::add(std::string_view symbol) {
+  if (const std::int32_t number = find(symbol); number != none) return {number, false};
   check_input(symbols_.size() < std::numeric_limits<std::int32_t>::max(), "more than {} different symbols",
               symbols_.size());
-  if (2 * (symbols_.size() + 1) > slots_.size()) {
-    grow();
-    i = slot_of(symbol, hash);
-  }
-  slots_[i] = slot_for(symbol, hash);
-  slots_[i].number = static_cast<std::int32_t>(symbols_.size());
   symbols_.emplace_back(symbol);
-  return {slots_[i].number, true};
+  const auto number = static_cast<std::int32_t>(symbols_.size() - 1);
+  numbers_.emplace(symbol, number);
+  return {number, true};
 }
 
-void SymbolNumbers::grow() {
-  const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
-  const std::size_t mask = slots_.size() - 1;
-  for (const Slot& slot : before) {
-    if (slot.number == none) continue;
-    std::size_t i = hash_of(symbols_[static_cast<std::size_t>(slot.number)]) & mask;
-    while (slots_[i].number != none) i = (i + 1) & mask;
-    slots_[i] = slot;
-  }
+std::int32_t SymbolNumbers::find(std::string_view symbol) const {
+  const auto found = numbers_.find(symbol);
+  return found == numbers_.end() ? none : found->second;
 }
 
 }  // namespace rondo

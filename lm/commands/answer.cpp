@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "data/files/npy.h"
 #include "lm/commands/eval.h"
 #include "lm/commands/options.h"
 #include "lm/decoding/beam_search.h"

@@ -74,7 +74,7 @@ int print_bleu(const BleuCommandOptions& options) {
   if (is_terminal(STDIN_FILENO))
     fmt::print(stderr, "lm: reading the translations from the terminal, up to Ctrl-D; from a file: < FILE\n");
   const std::string input = "standard input";
-  const std::vector<std::string> translations = sentences_of(input, read_file_unpacked(file_to_read("-")));
+  const std::vector<std::string> translations = sentences_of(input, read_file(file_to_read("-")));
   const std::size_t count = translations.size();
   for (std::size_t i = 0; i < files.size(); ++i)
     check_input(references[i].size() == count,

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "data/files/file_kind.h"
 #include "data/files/input_file.h"
+#include "data/files/lines.h"
 #include "data/text/text.h"
 #include "lm/commands/options.h"
 #include "lm/decoding/sampling.h"
@@ -47,8 +47,7 @@ Prompt prompt_of(const RunConfig& config, const Vocabulary& vocabulary, std::str
   if (vocabulary.tokenization().unit != Unit::bytes) {
     std::vector<std::string> ignored;
     text = normalise_text(std::move(text), name, ignored);
-    const std::string kind = kind_of_file(text);
-    check_input(kind.empty(), "{}: looks like {}", name, kind);
+    check_kind(text, name);
   }
   Encoded encoded = vocabulary.encode(text, name, LastLine::goes_on);
   if (!encoded.missing.empty())
@@ -79,10 +78,9 @@ int generate(const GenerateOptions& options) {
   const OpenTask run = open_task(options.run, device);
   const Vocabulary& vocabulary = run.task_as<LanguageModellingTask>("language_modelling").vocabulary();
   const std::string& file = options.prompt_file;
-  const Prompt prompt = file.empty()
-                            ? prompt_of(run.config, vocabulary, options.prompt, "--prompt")
-                            : prompt_of(run.config, vocabulary, read_file_unpacked(file_to_read(file)),
-                                        "--prompt-file " + file);
+  const Prompt prompt = file.empty() ? prompt_of(run.config, vocabulary, options.prompt, "--prompt")
+                                     : prompt_of(run.config, vocabulary, read_file(file_to_read(file)),
+                                                 "--prompt-file " + file);
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device{}();
   if (!options.seed) fmt::print(stderr, "seed: {}\n", seed);
 

@@ -24,7 +24,7 @@
 #include "autograd/sequence.h"
 #include "data/files/input_file.h"
 #include "data/ngram/arpa.h"
-#include "data/text/shared_prefixes.h"
+#include "data/text/streams.h"
 #include "data/text/text.h"
 #include "data/text/unicode.h"
 #include "lm/commands/options.h"

@@ -10,7 +10,7 @@
 
 #include "data/files/input_file.h"
 #include "data/ngram/kneser_ney.h"
-#include "data/ngram/ngram.h"
+#include "data/ngram/ngram_model.h"
 #include "data/text/text.h"
 #include "lm/decoding/sampling.h"
 #include "lm/program/cli.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "data/files/index.h"
+#include "data/ngram/ngram_model.h"
 #include "tensor/error.h"
 
 namespace rondo {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "autograd/ctc_loss.h"
-#include "data/files/index.h"
+#include "data/ngram/ngram_model.h"
 #include "tensor/error.h"
 
 namespace rondo {

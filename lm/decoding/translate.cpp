@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "data/sentences/pair_batches.h"
+#include "data/sentences/pairs.h"
 #include "lm/decoding/predictor.h"
 
 namespace rondo {

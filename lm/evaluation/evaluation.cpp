@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "data/text/sequences.h"
+#include "data/text/streams.h"
 
 namespace rondo {
 

@@ -13,7 +13,7 @@
 
 #include "data/sentences/pairs.h"
 #include "data/sentences/sentence_batches.h"
-#include "data/text/ids.h"
+#include "data/text/source.h"
 #include "data/text/streams.h"
 #include "data/text/vocabulary.h"
 #include "lm/evaluation/scores.h"

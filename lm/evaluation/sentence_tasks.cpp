@@ -7,7 +7,7 @@
 #include <exception>
 #include <numeric>
 
-#include "data/text/shuffle.h"
+#include "data/text/streams.h"
 #include "tensor/error.h"
 #include "tensor/threads.h"
 

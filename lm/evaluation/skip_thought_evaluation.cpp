@@ -6,7 +6,7 @@
 #include <numeric>
 #include <unordered_set>
 
-#include "data/sentences/word_vectors.h"
+#include "data/sentences/tables.h"
 #include "data/text/text.h"
 #include "tensor/error.h"
 

@@ -60,7 +60,7 @@ Vectors mean_word_vectors(SkipThought& model, const Sentences& sentences,
 //   W = argmin sum_w |v'_w - W v_w|^2   over the words w that both have
 //
 // without a penalty and without an offset, gives any word of the file the vector W v. The files:
-// data/sentences/word_vectors.h.
+// data/sentences/tables.h.
 
 struct VocabularyExpansion {
   Vocabulary vocabulary;         // that of the model, then the new words

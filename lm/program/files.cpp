@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "data/files/file_kind.h"
 #include "data/files/files.h"
 #include "data/files/input_file.h"
+#include "data/files/lines.h"
 #include "lm/program/run.h"
 #include "tensor/error.h"
 
@@ -157,8 +157,7 @@ bool InputLines::next(std::string& line) {
   if (begin_ == buffer_.size()) return false;
   line.assign(buffer_, begin_, searched_ - begin_);
   begin_ = searched_ = std::min(searched_ + 1, buffer_.size());
-  const std::string kind = ++number_ == 1 ? kind_of_file(line) : "";
-  check_input(kind.empty(), "{}: looks like {}", name_, kind);
+  if (++number_ == 1) check_kind(line, name_);
   return true;
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/text/long_text.h"
+#include "data/text/source.h"
 #include "data/text/vocabulary.h"
 #include "lm/program/compute.h"
 #include "lm/program/recipe.h"

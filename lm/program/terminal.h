@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/text/long_text.h"
+#include "data/text/source.h"
 #include "lm/program/recipe.h"
 #include "lm/training/observer.h"
 #include "lm/training/trainer.h"

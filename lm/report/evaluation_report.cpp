@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "data/text/long_text.h"
+#include "data/text/source.h"
 #include "data/text/symbols.h"
 #include "lm/program/log.h"
 #include "lm/program/terminal.h"

@@ -13,7 +13,7 @@
 
 #include "data/files/input_file.h"
 #include "data/sentences/labelled_sentences.h"
-#include "data/sentences/sentence_pairs.h"
+#include "data/sentences/tables.h"
 #include "data/text/text.h"
 #include "lm/evaluation/sentence_tasks.h"
 #include "lm/evaluation/skip_thought_evaluation.h"

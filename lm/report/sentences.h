@@ -16,7 +16,7 @@ namespace rondo {
 
 // --- Sentence sets ---
 // The sets of sentences that `lm eval RUN --sentences FOLDER` measures vectors on: found in a folder by the
-// names of their files. The formats: data/sentences/sentence_pairs.h, data/sentences/labelled_sentences.h.
+// names of their files. The formats: data/sentences/tables.h, data/sentences/labelled_sentences.h.
 
 enum class SentenceSetKind { relatedness, paraphrase, classification };
 

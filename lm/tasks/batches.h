@@ -11,7 +11,6 @@
 #include <variant>
 #include <vector>
 
-#include "data/text/sequences.h"
 #include "data/text/streams.h"
 #include "tensor/error.h"
 #include "tensor/keys.h"
@@ -59,7 +58,7 @@ inline std::int64_t chunk_length(const ChunkLength& options, std::uint64_t seed,
 
 // --- Batches ---
 
-/// Steps of each piece into which a chunk is divided to leave out padding (data/text/sequences.h).
+/// Steps of each piece into which a chunk is divided to leave out padding (data/text/streams.h).
 constexpr std::int64_t piece_steps = 16;
 
 enum class Batching { streams, lines, crops };

@@ -1,5 +1,5 @@
 // Classification of sentences as a task: labelled sentences, their vocabulary and classes, the classifier,
-// the loss of each label, and what it predicts. Next: data/sentences/labelled_batches.h,
+// the loss of each label, and what it predicts. Next: data/sentences/labelled_sentences.h,
 // nn/models/sentence_classifier.h.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
-#include "data/sentences/labelled_batches.h"
+#include "data/sentences/labelled_sentences.h"
 #include "lm/tasks/sentence_task.h"
 #include "nn/cells/catalogue.h"
 #include "nn/models/sentence_classifier.h"
@@ -87,7 +87,7 @@ class Classification
                  const LabelledSentences& train, const LabelledSentences& valid, uint64_t seed = 1)
       : SentenceObjective(model, LabelledBatches(options, train, seed), valid) {}
 
-  int64_t scored_per_epoch() const override { return batches_.sentences(); }
+  int64_t scored_per_epoch() const override { return batches_.scored(); }
   std::string scored_items() const override { return "sentences"; }
   Scores evaluate(const ReportDone& progress = {}) override { return evaluate_on(model_, valid_, progress); }
 };

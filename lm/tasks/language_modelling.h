@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "data/sentences/word_vectors.h"
+#include "data/sentences/tables.h"
 #include "data/text/text.h"
 #include "lm/evaluation/adaptive_evaluation.h"
 #include "lm/tasks/language_modelling_objective.h"

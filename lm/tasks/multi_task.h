@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "data/sentences/line_pairs.h"
+#include "data/sentences/parallel_text.h"
 #include "lm/tasks/multi_task_objective.h"
 #include "lm/tasks/translation.h"
 #include "nn/models/shared_encoder_decoders.h"

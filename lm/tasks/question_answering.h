@@ -1,5 +1,5 @@
 // Question answering as a task: cloze questions, their vocabulary and entities, the reader, the loss of each
-// answer, and what it answers. Next: data/sentences/question_batches.h, nn/models/attentive_reader.h.
+// answer, and what it answers. Next: data/sentences/questions.h, nn/models/attentive_reader.h.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,7 @@
 
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
-#include "data/sentences/cloze.h"
-#include "data/sentences/question_batches.h"
+#include "data/sentences/questions.h"
 #include "data/text/text.h"
 #include "data/text/unicode.h"
 #include "lm/tasks/sentence_task.h"
@@ -178,7 +177,7 @@ class QuestionAnswering
                     const Questions& valid, uint64_t seed = 1)
       : SentenceObjective(model, QuestionBatches(options, train, seed), valid) {}
 
-  int64_t scored_per_epoch() const override { return batches_.questions(); }
+  int64_t scored_per_epoch() const override { return batches_.scored(); }
   std::string scored_items() const override { return "questions"; }
   Scores evaluate(const ReportDone& progress = {}) override { return evaluate_on(model_, valid_, progress); }
 
@@ -356,7 +355,7 @@ class QuestionAnsweringTask
   }
 
  private:
-  bool has_test() const override { return texts_.test.size() > 0; }
+  bool has_test() const override { return texts_.test.has_value(); }
   Questions encode(const std::string& split) const override {
     return encode_questions(text(split), vocabulary(), settings.questions.document_words);
   }

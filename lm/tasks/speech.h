@@ -1,6 +1,6 @@
 // Speech recognition as a task: recordings and their transcripts, the alphabet, the recogniser, the CTC loss
 // of the transcripts, and what it transcribes: the error rates of characters and words, and nats. Next:
-// data/speech/utterance_batches.h, nn/models/ctc_model.h.
+// data/speech/utterances.h, nn/models/ctc_model.h.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
-#include "data/speech/utterance_batches.h"
+#include "data/speech/utterances.h"
 #include "lm/decoding/speech_decoder.h"
 #include "lm/evaluation/metrics.h"
 #include "lm/tasks/sentence_task.h"
@@ -60,7 +60,7 @@ inline Recognised recognise(CtcModel& model, const Utterances& utterances, const
   Recognised result{std::vector<Tensor>(count), std::vector<double>(count)};
   if (count == 0) return result;
   read_batches<UtteranceBatch>(
-      model, UtteranceBatches({.batch = rows_at_once, .by = BatchBy::symbols}, frames, utterances, 1),
+      model, UtteranceBatches({{.batch = rows_at_once, .by = BatchBy::symbols}, frames}, utterances, 1),
       progress, [&](const UtteranceBatch& batch) {
         const auto [scores, losses] = loss_of(model, batch);
         const std::vector<real> nats = losses.value().to_vector();
@@ -173,9 +173,9 @@ inline Probed probe(CtcModel& model, const Utterances& utterances, const FrameOp
   for (const std::int64_t i : evenly(std::ssize(all), options.sequences))
     chosen.push_back(all[static_cast<std::size_t>(i)]);
   const Utterances some = some_of(utterances, chosen);
-  return probe_batches<UtteranceBatch>(model, "the loss of the transcript",
-                                       UtteranceBatches({.batch = probed_at_once}, frames, some, 1), progress,
-                                       [&](const UtteranceBatch& it) { return nats_of(model, it).total; });
+  return probe_batches<UtteranceBatch>(
+      model, "the loss of the transcript", UtteranceBatches({{.batch = probed_at_once}, frames}, some, 1),
+      progress, [&](const UtteranceBatch& it) { return nats_of(model, it).total; });
 }
 
 // --- Objective ---
@@ -187,7 +187,7 @@ class SpeechRecognition : public SentenceObjective<CtcModel, UtteranceBatches, U
   SpeechRecognition(CtcModel& model, const SentenceBatchOptions& options, const FrameOptions& frames,
                     const Vocabulary& vocabulary, const Utterances& train, const Utterances& valid,
                     uint64_t seed = 1)
-      : SentenceObjective(model, UtteranceBatches(options, frames, train, seed), valid),
+      : SentenceObjective(model, UtteranceBatches({options, frames}, train, seed), valid),
         frames_(frames),
         vocabulary_(vocabulary),
         decode_({}, vocabulary) {

@@ -1,6 +1,6 @@
 // The objective of translation: the loss of each next symbol of the target after its true previous symbols
 // (teacher forcing); and how well an encoder-decoder translates: the perplexity of reference translations,
-// and BLEU and chrF of its own translations. Next: data/sentences/pair_batches.h,
+// and BLEU and chrF of its own translations. Next: data/sentences/pairs.h,
 // nn/models/encoder_decoder.h.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "autograd/operators/arithmetic.h"
-#include "data/sentences/pair_batches.h"
+#include "data/sentences/pairs.h"
 #include "data/text/text.h"
 #include "lm/decoding/translate.h"
 #include "lm/evaluation/metrics.h"

@@ -21,7 +21,7 @@
 //
 // The attention is the additive score of nn/layers/attention.h, whose W_a is W_um, U_a W_ym and v_a w_ms. The
 // output is over the markers of entities alone, not over all words, as in the code of Cooijmans et al. 2016,
-// and has a bias. Data: data/sentences/question_batches.h. Next: lm/tasks/question_answering.h.
+// and has a bias. Data: data/sentences/questions.h. Next: lm/tasks/question_answering.h.
 #pragma once
 
 #include <optional>

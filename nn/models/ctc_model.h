@@ -9,7 +9,7 @@
 //   loss      -ln p(z | x) = -ln sum over all paths of symbols and blanks that are read as z of
 //             y_1(path_1) y_2(path_2) .. y_T(path_T): autograd/ctc_loss.h (Graves et al. 2006)
 //
-// Each utterance has a T of its own; what pads it has no effect. Data: data/speech/utterance_batches.h. Next:
+// Each utterance has a T of its own; what pads it has no effect. Data: data/speech/utterances.h. Next:
 // lm/tasks/speech.h.
 #pragma once
 

@@ -15,7 +15,7 @@
 //
 // Besides the previous symbol the decoder reads e_t: the fixed context c, or with input feeding (Luong et
 // al., section 3.3) the last readout r_(t-1), or nothing. Both sides of a pair end in an end symbol, which is
-// also y_0. Data: data/sentences/pair_batches.h. Next: lm/tasks/translation.h.
+// also y_0. Data: data/sentences/pairs.h. Next: lm/tasks/translation.h.
 #pragma once
 
 #include <memory>

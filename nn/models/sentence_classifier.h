@@ -11,7 +11,7 @@
 //   output      p(y | w_1 .. w_T) = softmax(W s + b),  of K classes
 //
 // Each sentence has a T of its own; what pads it has no effect. (The paper's listing takes the last step of
-// the padded batch.) Data: data/sentences/labelled_batches.h. Next: lm/tasks/classification.h.
+// the padded batch.) Data: data/sentences/labelled_sentences.h. Next: lm/tasks/classification.h.
 #pragma once
 
 #include <optional>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/data/wav.h"
+#include "tests/data/speech/wav.h"
 #include "tests/fuzz/target.h"
 
 namespace rondo::fuzz {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tests/data/tensors_in_memory.h"
+#include "tests/data/files/tensors_in_memory.h"
 #include "tests/fuzz/target.h"
 
 namespace rondo::fuzz {

@@ -1,6 +1,7 @@
 // BLEU, compared with sacreBLEU's: lm/evaluation/metrics.h.
 #include <gtest/gtest.h>
 
+#include "data/files/lines.h"
 #include "data/text/unicode.h"
 #include "lm/evaluation/metrics.h"
 #include "tensor/keys.h"
@@ -77,7 +78,7 @@ TEST(Bleu, IsThatOfSacrebleu) {
 TEST(Bleu, RefusesWhatItCannotCount) {
   const std::vector<std::string_view> none, bad = {"a", "b\xff"};
   expect_contains(error_of([&] { bleu_statistics("a", none, {}); }), "without a reference");
-  expect_contains(error_of([&] { bleu_statistics("a", bad, {}); }), "not UTF-8 at byte 1: 0xff");
+  expect_contains(error_of<NotUtf8>([&] { bleu_statistics("a", bad, {}); }), "not UTF-8 at byte 1: 0xff");
   EXPECT_EQ(bleu({}, {}).score, 0) << "a corpus without sentences";
 }
 

@@ -1,6 +1,7 @@
 // chrF and chrF++, compared with sacreBLEU's: lm/evaluation/metrics.h.
 #include <gtest/gtest.h>
 
+#include "data/files/lines.h"
 #include "lm/evaluation/metrics.h"
 #include "tests/golden/translation_golden.h"
 
@@ -33,7 +34,7 @@ TEST(Chrf, IsThatOfSacrebleu) {
 TEST(Chrf, RefusesWhatItCannotCount) {
   const std::vector<std::string_view> none, one = {"a"}, bad = {"a\xff"};
   expect_contains(error_of([&] { chrf_statistics("a", none, {}); }), "without a reference");
-  expect_contains(error_of([&] { chrf_statistics("a", bad, {}); }), "not UTF-8 at byte 1: 0xff");
+  expect_contains(error_of<NotUtf8>([&] { chrf_statistics("a", bad, {}); }), "not UTF-8 at byte 1: 0xff");
   expect_contains(error_of([&] { chrf_statistics("a", one, {.word_order = 3}); }), "expected 0 to 2");
   EXPECT_EQ(chrf({}), 0) << "a corpus without sentences";
 }

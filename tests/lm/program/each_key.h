@@ -13,7 +13,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "data/sentences/reversal_task.h"
+#include "data/sentences/parallel_text.h"
 #include "data/text/pieces.h"
 #include "lm/commands/eval.h"
 #include "lm/commands/training.h"

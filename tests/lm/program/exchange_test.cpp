@@ -7,7 +7,7 @@
 #include "data/text/text.h"
 #include "lm/program/run.h"
 #include "lm/training/checkpoint.h"
-#include "tests/data/tensors_in_memory.h"
+#include "tests/data/files/tensors_in_memory.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

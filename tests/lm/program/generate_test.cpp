@@ -39,7 +39,7 @@ TEST_F(GenerateTest, WhatIsNoPrompt) {
   EXPECT_LT(generated({"--prompt", unknown, "-n", "1"}).err.size(), 300u) << "some of them, not all";
   data->trained("letters", {"--epochs", "1", "--set", "data.unit=characters"});
   const Result result = run_lm({"generate", data->path("letters"), "--prompt", "caf\xe9"});
-  expect_refused(result, "--prompt: not UTF-8 at byte 3 (line 1): 0xe9; convert it to UTF-8");
+  expect_refused(result, "--prompt: not UTF-8 at byte 3: 0xe9; convert it to UTF-8");
   EXPECT_EQ(result.err.find("data.unit"), std::string::npos) << "the run has its unit";
 }
 

@@ -1,6 +1,6 @@
 // Trainings on texts that are not held in memory, beside the same ones in memory.
 #include "data/files/input_file.h"
-#include "tests/data/packed.h"
+#include "tests/data/files/packed.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
@@ -73,7 +73,7 @@ TEST_F(LongTextTest, AFullDiskLosesNothing) {
 }
 
 TEST_F(LongTextTest, PackedTextsAndSeveralFiles) {
-  if (!has_zlib()) GTEST_SKIP() << "built without zlib";
+  if (!can_unpack(".gz")) GTEST_SKIP() << "built without zlib";
   data.trained("held");
   const std::string text = bytes_of_file(data / "data/train.txt");
   fs::remove(data / "data/train.txt");

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "data/files/files.h"
-#include "data/sentences/reversal_task.h"
+#include "data/sentences/parallel_text.h"
 #include "lm/program/cli.h"
 #include "lm/program/recipe.h"
 #include "lm/program/settings.h"
@@ -188,11 +188,11 @@ TEST(MultiTaskText, HasThePairsOfEachTask) {
   for (const Split split : {Split::train, Split::valid, Split::test}) {
     const TextPair halves = task.text_of(parts[3], split);
     const auto [first, second] =
-        halves_of(bytes_of_file(data.path(fmt::format("data/{}.en", to_string(split)))));
+        halves_of(bytes_of_file(data.path(fmt::format("data/{}.en", name_of(split)))));
     EXPECT_EQ(halves.source.content, text_of(first));
     EXPECT_EQ(halves.target.content, text_of(second));
     const TextPair next = task.text_of(parts[4], split);
-    const std::string de = bytes_of_file(data.path(fmt::format("data/{}.de", to_string(split))));
+    const std::string de = bytes_of_file(data.path(fmt::format("data/{}.de", name_of(split))));
     EXPECT_EQ(next.source.content, de);
     EXPECT_EQ(next.target.content, de.substr(de.find('\n') + 1) + '\n');
   }

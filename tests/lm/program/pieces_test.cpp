@@ -1,5 +1,5 @@
 // Runs on pieces of words, of a language model and of a translator, from the training to text and figures.
-// What pieces are is tested in tests/data/pieces_test.cpp.
+// What pieces are is tested in tests/data/text/pieces_test.cpp.
 #include "data/text/pieces.h"
 
 #include <cmath>

@@ -146,7 +146,7 @@ TEST_F(RefusalsTest, Texts) {
   expect_data_refused(data->path("empty"), "train.txt: missing");
   fs::create_directory(*data / "usual");
   for (const char* const name : {"train.txt", "val.txt"}) write_bytes(*data / "usual" / name, "a b\n");
-  expect_data_refused(data->path("usual"), "valid.txt: missing, but val.txt is there: rename it");
+  expect_data_refused(data->path("usual"), "valid.txt: missing: a data folder");
   expect_data_refused(data->path("empty.txt"), "empty.txt: empty");
   expect_data_refused(data->path("tiny.txt"), "too few");
   expect_data_refused(data->path("latin.txt"),

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "data/speech/recording.h"
-#include "tests/data/wav.h"
+#include "tests/data/speech/wav.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <memory>
 
-#include "data/sentences/line_pairs.h"
-#include "data/sentences/reversal_task.h"
+#include "data/sentences/parallel_text.h"
 #include "lm/tasks/translation.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/trainer.h"

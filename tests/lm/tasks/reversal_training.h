@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/sentences/reversal_task.h"
+#include "data/sentences/parallel_text.h"
 #include "data/text/text.h"
 #include "lm/tasks/translation.h"
 #include "lm/training/trainer.h"

@@ -4,7 +4,7 @@
 
 #include "lm/evaluation/evaluation.h"
 #include "lm/training/checkpoint.h"
-#include "tests/data/tensors_in_memory.h"
+#include "tests/data/files/tensors_in_memory.h"
 #include "tests/lm/program/program.h"
 #include "tests/lm/training/training.h"
 

@@ -7,7 +7,7 @@
 
 #include "lm/training/checkpoint.h"
 #include "nn/models/language_model.h"
-#include "tests/data/tensors_in_memory.h"
+#include "tests/data/files/tensors_in_memory.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

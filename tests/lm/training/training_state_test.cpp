@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "lm/training/checkpoint.h"
-#include "tests/data/tensors_in_memory.h"
+#include "tests/data/files/tensors_in_memory.h"
 #include "tests/lm/training/small_training.h"
 #include "tests/lm/training/training.h"
 #include "tests/temporary_folder.h"

@@ -1,0 +1,142 @@
+// Lines, words, UTF-8; see data/files/lines.h.
+#include "data/files/lines.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace rondo {
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string_view stripped(std::string_view line) {
+  while (!line.empty() && is_space(line.front())) line.remove_prefix(1);
+  while (!line.empty() && is_space(line.back())) line.remove_suffix(1);
+  return line;
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t begin = at;
+    while (at < text.size() && !is_space(text[at])) ++at;
+    if (at > begin) words.push_back(text.substr(begin, at - begin));
+  }
+  return words;
+}
+
+std::optional<double> number_in(std::string_view text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [read, failure] = std::from_chars(text.data(), end, number);
+  return read == end && failure == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+std::size_t utf8_length(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+  if (length == 0 || text.size() - at < length) return 0;
+
+  // Only the second byte has a special range, which excludes overlong forms, surrogates and code points above
+  // U+10FFFF.
+  const unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+  const unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+  if (byte(1) < low || byte(1) > high) return 0;
+  for (std::size_t i = 2; i < length; ++i)
+    if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
+  return length;
+}
+
+void check_utf8(std::string_view text, const std::string& name, std::int64_t bytes_before,
+                std::int64_t lines_before) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    if (length == 0) throw_not_utf8(text, at, name, bytes_before, lines_before);
+    at += length;
+  }
+}
+
+void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name, std::int64_t bytes_before,
+                    std::int64_t lines_before) {
+  const std::int64_t line = lines_before + std::ssize(split_lines(text.substr(0, at + 1)));
+  const bool is_one_line = lines_before == 0 && text.find('\n') >= text.size() - 1;  // `name` may say which
+  const bool is_utf16 = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
+  throw NotUtf8(fmt::format(
+      "{}: not UTF-8 at byte {}{}: 0x{:02x}; convert it to UTF-8, as by: iconv -f {} -t UTF-8 FILE > NEW",
+      name, bytes_before + std::int64_t(at), is_one_line ? "" : fmt::format(" (line {})", line),
+      static_cast<unsigned char>(text[at]), is_utf16 ? "UTF-16" : "WINDOWS-1252"));
+}
+
+void check_is_text(std::string_view text, const std::string& name) try {
+  check_utf8(text, name);
+  const std::size_t nul = text.find('\0');
+  check_input(nul == text.npos, "{}: a NUL byte, which text does not have: is it another file?", name);
+} catch (const NotUtf8& error) {
+  throw InputError(error.what());
+}
+
+std::string replace_invalid_utf8(std::string_view text) {
+  std::string valid;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    valid += length > 0 ? text.substr(at, length) : "\xef\xbf\xbd";
+    at += std::max<std::size_t>(length, 1);
+  }
+  return valid;
+}
+
+void check_kind(std::string_view bytes, const std::string& name) {
+  using namespace std::string_view_literals;
+  struct Kind {
+    std::string_view begin, name;
+  };
+  static constexpr Kind kinds[] = {
+      {"\x1f\x8b"sv, "gzip"},    {"BZh"sv, "bzip2"},
+      {"\xfd\x37zXZ\0"sv, "xz"}, {"\x28\xb5\x2f\xfd"sv, "Zstandard"},
+      {"PK\x03\x04"sv, "ZIP"},   {"%PDF-"sv, "PDF"},
+  };
+  for (const Kind& kind : kinds)
+    check_input(!bytes.starts_with(kind.begin), "{}: looks like a {} file; give the text that is in it", name,
+                kind.name);
+  constexpr std::size_t length = 8;  // of the number that begins a safetensors file, before its JSON header
+  const bool is_safetensors =
+      bytes.size() > length && bytes[length - 1] == '\0' && bytes.substr(length).starts_with("{\"");
+  check_input(!is_safetensors, "{}: looks like a safetensors file; give a text", name);
+}
+
+std::string printable(std::string_view text) {
+  std::string line;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    const std::string_view character = text.substr(at, std::max<std::size_t>(length, 1));
+    const auto first = static_cast<unsigned char>(character[0]);
+    // Unicode's category Cc: U+0000 to U+001F, and U+007F to U+009F.
+    const bool is_control =
+        first < 0x20 || first == 0x7f || (character >= "\xc2\x80" && character <= "\xc2\x9f");
+    if (length > 0 && !is_control)
+      line += character;
+    else
+      for (const char byte : character) line += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+    at += character.size();
+  }
+  return line;
+}
+
+std::string excerpt(std::string_view text) {
+  constexpr std::size_t most = 100;
+  if (text.size() <= most) return printable(text);
+  std::size_t end = most;
+  while (end > most - 4 && (text[end] & 0xc0) == 0x80) --end;  // do not cut a character
+  return printable(text.substr(0, end)) + "...";
+}
+
+}  // namespace rondo

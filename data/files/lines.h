@@ -1,0 +1,59 @@
+// Bytes as lines and words, strict UTF-8, and what an error message may print of them. Next:
+// data/files/input_file.h, which reads files; data/text/text.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/error.h"
+
+namespace rondo {
+
+/// The lines of a text without their newlines; a last line need not end in one.
+std::vector<std::string_view> split_lines(std::string_view text);
+
+/// ASCII white space in any locale: space, tab, newline, vertical tab, form feed, carriage return.
+constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+/// A line without the white space around it.
+std::string_view stripped(std::string_view line);
+/// Splits a text at white space.
+std::vector<std::string_view> words_of(std::string_view text);
+/// The number that the whole text is, as 12, -0.5 or 1e-3; else nothing.
+std::optional<double> number_in(std::string_view text);
+
+/// The number of bytes of the UTF-8 sequence that begins at `at` (1 to 4), or 0 if there is none. Strict
+/// (Unicode 15, table 3-7): no overlong form, no surrogate, nothing above U+10FFFF, nothing truncated. Needs
+/// at < text.size().
+std::size_t utf8_length(std::string_view text, std::size_t at);
+
+/// What check_utf8() throws: a caller may add advice, such as another unit.
+class NotUtf8 : public InputError {
+ public:
+  using InputError::InputError;
+};
+/// NotUtf8 with the byte offset (from 0) and the line (from 1) of the first byte that is not UTF-8, in a text
+/// that so many bytes and lines precede.
+void check_utf8(std::string_view text, const std::string& name, std::int64_t bytes_before = 0,
+                std::int64_t lines_before = 0);
+/// Throws this NotUtf8 of the byte `at`.
+[[noreturn]] void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name,
+                                 std::int64_t bytes_before = 0, std::int64_t lines_before = 0);
+/// InputError for text that is not UTF-8, or has a NUL byte, as other files have.
+void check_is_text(std::string_view text, const std::string& name);
+
+/// `text` with U+FFFD, the replacement character, in place of each byte that is not UTF-8.
+std::string replace_invalid_utf8(std::string_view text);
+
+/// InputError if bytes begin like a file of another kind than text: a packed one, a PDF, a safetensors file.
+void check_kind(std::string_view bytes, const std::string& name);
+
+/// `text` for a line on a terminal: control characters, and bytes that are not UTF-8, become `\xNN`.
+std::string printable(std::string_view text);
+/// The same for text that may be long: at most about the first hundred bytes, then "...".
+std::string excerpt(std::string_view text);
+
+}  // namespace rondo

@@ -1,0 +1,125 @@
+// Tables in text files; see data/sentences/tables.h.
+#include "data/sentences/tables.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "data/files/files.h"
+#include "data/text/text.h"
+
+namespace rondo {
+
+// --- Pairs of sentences with a judgment ---
+
+namespace {
+
+std::vector<std::string_view> cells_of(std::string_view line) {
+  std::vector<std::string_view> cells;
+  for (std::size_t begin = 0;;) {
+    const std::size_t tab = line.find('\t', begin);
+    cells.push_back(line.substr(begin, tab - begin));
+    if (tab == std::string_view::npos) return cells;
+    begin = tab + 1;
+  }
+}
+
+/// Where the three columns are.
+struct Places {
+  std::size_t first, second, judgment;
+};
+std::optional<Places> places_of(const std::vector<std::string_view>& names, const PairColumns& columns) {
+  const auto place = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  const Places places{place(columns.first), place(columns.second), place(columns.judgment)};
+  if (std::max({places.first, places.second, places.judgment}) == names.size()) return std::nullopt;
+  return places;
+}
+
+}  // namespace
+
+JudgedPairs read_judged_pairs(const std::filesystem::path& file, const PairColumns& columns, double least,
+                              double most, bool bare) {
+  const std::string name = printable(file.string());
+  const std::string raw = read_regular_file(file, 1 << 30);
+  JudgedPairs pairs;
+  pairs.sha256 = sha256_hex(raw);
+  check_is_text(raw, name);
+  std::vector<std::string> ignored;
+  const std::string text = normalise_text(raw, name, ignored);
+  const std::vector<std::string_view> lines = split_lines(text);
+  check_input(!lines.empty(), "{}: empty; it must hold pairs of sentences", name);
+  std::optional<Places> places = places_of(cells_of(lines.front()), columns);
+  const std::size_t header = places ? 1 : 0;
+  if (!places && bare && cells_of(lines.front()).size() == 3) places = {1, 2, 0};
+  check_input(
+      places.has_value(),
+      "{}: line 1: no columns {}, {} and {}, separated by tabs{}: is this the file that its name says?", name,
+      columns.first, columns.second, columns.judgment, bare ? ", nor three columns without names" : "");
+  for (std::size_t i = header; i < lines.size(); ++i) {
+    const std::vector<std::string_view> cells = cells_of(lines[i]);
+    check_input(cells.size() > std::max({places->first, places->second, places->judgment}),
+                "{}: line {}: {} columns; too few", name, i + 1, cells.size());
+    const std::string_view judgment = stripped(cells[places->judgment]);
+    const std::optional<double> value = number_in(judgment);
+    check_input(value && *value >= least && *value <= most, "{}: line {}: '{}' is no judgment from {} to {}",
+                name, i + 1, excerpt(judgment), least, most);
+    const std::string_view first = stripped(cells[places->first]), second = stripped(cells[places->second]);
+    check_input(!first.empty() && !second.empty(), "{}: line {}: an empty sentence", name, i + 1);
+    pairs.first.emplace_back(first);
+    pairs.second.emplace_back(second);
+    pairs.judgments.push_back(*value);
+  }
+  check_input(pairs.size() > 0, "{}: no pairs of sentences", name);
+  return pairs;
+}
+
+// --- Word vectors ---
+
+namespace {
+
+/// The number that the text is, if it is one of 32 bits, as models have them.
+std::optional<double> float_in(std::string_view text) {
+  const std::optional<double> number = number_in(text);
+  return number && std::isfinite(static_cast<float>(*number)) ? number : std::nullopt;
+}
+
+}  // namespace
+
+std::int64_t read_word_vectors(const std::filesystem::path& file,
+                               const std::function<void(std::string_view, std::span<const double>)>& use) {
+  const std::string name = printable(file.string());
+  std::int64_t line_number = 0;
+  std::size_t width = 0;
+  std::vector<double> numbers;
+  read_lines(file, [&](std::string_view line, bool) {
+    ++line_number;
+    const std::vector<std::string_view> fields = words_of(line);
+    const bool is_header = line_number == 1 && fields.size() == 2 && float_in(fields[0]);
+    if (is_header || fields.empty()) return;
+    if (width == 0) {
+      width = fields.size() - 1;
+      check_input(width > 0, "{}: line {}: the word '{}' has no numbers: a line is a word and its vector",
+                  name, line_number, excerpt(fields[0]));
+    }
+    // A few words of GloVe's largest file contain spaces: what precedes the numbers is the word.
+    const std::size_t first = fields.size() > width ? fields.size() - width : 0;
+    const bool is_wider = first > 1 && float_in(fields[1]);
+    check_input(first > 0 && !is_wider, "{}: line {}: {} numbers, and the vectors before have {}", name,
+                line_number, fields.size() - 1, width);
+    numbers.clear();
+    for (std::size_t i = first; i < fields.size(); ++i) {
+      const std::optional<double> number = float_in(fields[i]);
+      check_input(number.has_value(), "{}: line {}: '{}' is no finite number of 32 bits", name, line_number,
+                  excerpt(fields[i]));
+      numbers.push_back(*number);
+    }
+    const std::string_view last = fields[first - 1];
+    use({fields[0].data(), static_cast<std::size_t>(last.data() + last.size() - fields[0].data())}, numbers);
+  });
+  check_input(width > 0, "{}: no word vectors: a line is a word and its numbers", name);
+  return static_cast<std::int64_t>(width);
+}
+
+}  // namespace rondo

@@ -1,0 +1,289 @@
+// Texts that may be too long to be held in memory. POSIX calls: the standard library maps no files.
+#include "data/text/source.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "data/files/files.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+// --- Blocks ---
+
+/// After a line; else, where a line may be cut, after a space between words, or before a character. 0:
+/// nowhere.
+std::size_t BlockCutter::place_to_cut() const {
+  const auto begin = text_.begin() + static_cast<std::ptrdiff_t>(searched_);
+  const auto after_last = [&](auto is_separator, std::size_t end) -> std::size_t {
+    for (std::size_t at = end; at > searched_; --at)
+      if (is_separator(text_[at - 1])) return at;
+    return 0;
+  };
+  if (std::find(begin, text_.end(), '\n') != text_.end())
+    return after_last([](char c) { return c == '\n'; }, text_.size());
+  if (tokenization_.strip_lines || tokenization_.unit == Unit::pieces) return 0;
+  // Something must remain, or the line's end would not be known.
+  if (tokenization_.unit == Unit::words) return after_last(is_space, text_.size() - 1);
+  std::size_t at = text_.size() - 1;
+  while (at > 0 && is_utf8(tokenization_.unit) && (text_[at] & 0xc0) == 0x80) --at;
+  return at;
+}
+
+void BlockCutter::add(std::string_view part) {
+  text_ += part;
+  if (text_.size() < block_bytes_) return;
+  const std::size_t at = place_to_cut();
+  searched_ = at == 0 ? text_.size() - 1 : 0;
+  if (at == 0) return;
+  std::string rest = text_.substr(at);
+  text_.resize(at);
+  const LastLine last = text_.ends_with('\n') ? LastLine::ends : LastLine::goes_on;
+  const std::int64_t lines = std::count(text_.begin(), text_.end(), '\n');
+  use_({std::exchange(text_, std::move(rest)), last, std::exchange(lines_, lines_ + lines)});
+}
+
+void BlockCutter::end() {
+  if (!text_.empty()) use_({std::exchange(text_, {}), LastLine::ends, lines_});
+}
+
+void read_blocks(const Text& text, const Tokenization& tokenization, const std::string& what,
+                 const UseBlock& use) {
+  BlockCutter cutter(tokenization, use);
+  if (text.source) text.source->read_pieces(what, [&](std::string_view piece) { cutter.add(piece); });
+  constexpr std::size_t at_once = 1 << 20;
+  const std::string_view content = text.content;
+  for (std::size_t at = 0; at < content.size(); at += at_once) cutter.add(content.substr(at, at_once));
+  cutter.end();
+}
+
+// --- Files ---
+
+namespace {
+
+/// Passes on the lines of those blocks that are held out, or of the others.
+class BlockSelection {
+ public:
+  BlockSelection(const TextPart& part, std::function<void(std::string_view)> use)
+      : part_(part), use_(std::move(use)) {}
+
+  void add(std::string_view piece) {
+    while (!piece.empty()) {
+      const bool is_held_out = line_ / part_.block_lines % blocks_per_held_out == blocks_per_held_out - 1;
+      const std::size_t newline = piece.find('\n');
+      const std::string_view line =
+          piece.substr(0, newline == std::string_view::npos ? newline : newline + 1);
+      if (is_held_out == part_.is_held_out) use_(line);
+      line_ += newline != std::string_view::npos;
+      piece.remove_prefix(line.size());
+    }
+  }
+
+ private:
+  TextPart part_;
+  std::function<void(std::string_view)> use_;
+  std::int64_t line_ = 0;
+};
+
+bool is_pipe(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
+}
+
+}  // namespace
+
+TextSource::TextSource(const std::vector<std::filesystem::path>& paths, Unit unit, bool ends_lines,
+                       const TextReading& reading, Pipes pipes)
+    : unit_(unit),
+      ends_lines_(ends_lines),
+      progress_(reading.progress),
+      content_(std::make_shared<std::string>()) {
+  for (const std::filesystem::path& path : paths) files_.push_back({path.string(), ""});
+  if (pipes == Pipes::accepted && is_pipe(paths.front())) {  // which is always held
+    Text text = read_text(paths.front(), unit);
+    files_.front().sha256 = text.sha256;
+    notes_ = text.notes;
+    bytes_ = text.content.size();
+    *content_ = std::move(text.content);
+    return;
+  }
+  for (const FileDigest& it : files_) disk_bytes_ += static_cast<std::int64_t>(InputFile(it.path).size());
+  std::int64_t read = 0;
+  for (FileDigest& it : files_) {
+    Normaliser normaliser(printable(it.path), unit);
+    const std::uint64_t bytes_before = bytes_;
+    const std::string sha256 = read_file(it.path, "reading", read, normaliser, [&](std::string_view piece) {
+      bytes_ += piece.size();
+      lines_ += std::count(piece.begin(), piece.end(), '\n');
+      if (bytes_ > reading.most_in_memory) content_.reset();
+      if (content_) *content_ += piece;
+    });
+    if (bytes_ > bytes_before) it.sha256 = sha256;
+    for (std::string& note : normaliser.notes()) notes_.push_back(std::move(note));
+  }
+  check_input(bytes_ > 0, "{}: empty; it must hold text", name());
+  std::erase_if(files_, [](const FileDigest& it) { return it.sha256.empty(); });
+}
+
+std::string TextSource::name() const {
+  const std::string first = printable(files_.front().path);
+  return files_.size() == 1 ? first : fmt::format("{} and {} more", first, files_.size() - 1);
+}
+
+Text TextSource::text(const std::string& name, const TextPart& part) const {
+  Text text{.name = name, .sha256 = files_.front().sha256};
+  const auto source = std::make_shared<TextSource>(*this);
+  source->part_ = part;
+  if (content_)
+    source->read_pieces("", [&](std::string_view piece) { text.content += piece; });
+  else
+    text.source = source;
+  return text;
+}
+
+std::string TextSource::read_file(const std::string& path, const std::string& what, std::int64_t& read,
+                                  Normaliser& normaliser,
+                                  const std::function<void(std::string_view)>& use) const {
+  UnpackedFile file(path);
+  char last = '\n';
+  const auto pass = [&](std::string_view piece) {
+    if (piece.empty()) return;
+    last = piece.back();
+    use(piece);
+  };
+  bool is_first = true;
+  for (std::string raw = file.read(); !raw.empty(); raw = file.read()) {
+    if (std::exchange(is_first, false) && unit_ != Unit::bytes) check_kind(raw, printable(path));
+    pass(normaliser.next(raw));
+    if (progress_ && !content_)
+      progress_(what, read + static_cast<std::int64_t>(file.position()), disk_bytes_);
+  }
+  pass(normaliser.end());
+  if (ends_lines_ && last != '\n') pass("\n");
+  read += static_cast<std::int64_t>(file.size());
+  return file.sha256();
+}
+
+void TextSource::read_pieces(const std::string& what,
+                             const std::function<void(std::string_view)>& use) const {
+  std::uint64_t position = 0;
+  BlockSelection blocks(part_, use);
+  const auto pass = [&](std::string_view piece) {
+    if (part_.block_lines > 0) return blocks.add(piece);
+    const std::uint64_t end = position + piece.size();
+    const std::uint64_t first = std::clamp(part_.begin, position, end),
+                        behind = std::clamp(part_.end, first, end);
+    if (first < behind) use(piece.substr(first - position, behind - first));
+    position = end;
+  };
+  if (content_) return pass(*content_);
+  std::int64_t read = 0;
+  for (const FileDigest& it : files_) {
+    Normaliser normaliser(printable(it.path), unit_);
+    check_input(read_file(it.path, what, read, normaliser, pass) == it.sha256,
+                "{}: it was changed while it was read; start again when it is complete", printable(it.path));
+  }
+}
+
+std::string TextSource::key() const {
+  std::string all = fmt::format("{} {} {}-{} {} {}\n", name_of(unit_), ends_lines_, part_.begin, part_.end,
+                                part_.block_lines, part_.is_held_out);
+  for (const FileDigest& file : files_) all += fmt::format("{} {}\n", is_packed(file.path), file.sha256);
+  return sha256_hex(all);
+}
+
+// --- Ids ---
+
+namespace {
+
+/// After the ids.
+struct Footer {
+  static constexpr std::size_t digest = 64;  // hexadecimal
+  std::array<char, 16> format{};
+  std::array<char, digest> key{}, sha256{};
+  IdCounts counts{};
+};
+constexpr std::string_view format_name = "rondo ids 2";
+
+template <std::size_t N>
+void put(std::array<char, N>& to, std::string_view text) {
+  check(text.size() <= N, "[ids] at most {} letters were expected: '{}'", N, text);
+  std::copy(text.begin(), text.end(), to.begin());
+}
+template <std::size_t N>
+std::string_view text_of(const std::array<char, N>& it) {
+  return std::string_view(it.data(), N).substr(0, std::string_view(it.data(), N).find('\0'));
+}
+
+template <class Value>
+std::string_view bytes_of(std::span<const Value> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+/// Of the ids, then of their counts.
+std::string digest_of(const InputFile& file, std::uint64_t end, const IdCounts& counts) {
+  Sha256 digest;
+  std::string part;
+  for (std::uint64_t at = 0; at < end; at += part.size()) {
+    part.resize(static_cast<std::size_t>(std::min<std::uint64_t>(std::uint64_t{1} << 18, end - at)));
+    file.read(at, part);
+    digest.update(part);
+  }
+  digest.update(bytes_of(std::span<const IdCounts>(&counts, 1)));
+  return digest.hex();
+}
+
+}  // namespace
+
+TextIds::TextIds(std::vector<std::int32_t> ids) {
+  const auto held = std::make_shared<const std::vector<std::int32_t>>(std::move(ids));
+  ids_ = *held;
+  memory_ = held;
+}
+
+void IdFile::write(const std::filesystem::path& path, const std::string& key,
+                   const std::function<IdCounts(const Pass&)>& write) {
+  write_atomically(path, [&](const WritePiece& write_piece) {
+    Sha256 digest;
+    Footer footer;
+    footer.counts = write([&](std::span<const std::int32_t> part) {
+      digest.update(bytes_of(part));
+      write_piece(bytes_of(part));
+    });
+    digest.update(bytes_of(std::span<const IdCounts>(&footer.counts, 1)));
+    put(footer.format, format_name);
+    put(footer.key, key);
+    put(footer.sha256, digest.hex());
+    write_piece(bytes_of(std::span<const Footer>(&footer, 1)));
+  });
+}
+
+std::optional<IdFile> IdFile::mapped(const std::filesystem::path& path, const std::string& key) try {
+  const InputFile file(path);
+  if (file.size() < sizeof(Footer) || (file.size() - sizeof(Footer)) % sizeof(std::int32_t) != 0) return {};
+  const std::uint64_t bytes = file.size() - sizeof(Footer);
+  Footer footer;
+  file.read(bytes, {reinterpret_cast<char*>(&footer), sizeof footer});
+  if (text_of(footer.format) != format_name || text_of(footer.key) != key) return {};
+  if (text_of(footer.sha256) != digest_of(file, bytes, footer.counts)) return {};
+
+  IdFile it;
+  it.counts = footer.counts;
+  if (bytes == 0) return it;
+  const int opened = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  check_system(opened >= 0, "{}: cannot be opened", path.native());
+  void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, opened, 0);
+  close(opened);
+  check(memory != MAP_FAILED, "{}: cannot be mapped: there is no room for its {} bytes", path.string(),
+        bytes);
+  it.ids.memory_ = {memory, [bytes](const void* mapped) { munmap(const_cast<void*>(mapped), bytes); }};
+  it.ids.ids_ = {static_cast<const std::int32_t*>(memory), bytes / sizeof(std::int32_t)};
+  return it;
+} catch (const InputError&) {
+  return {};
+}
+
+}  // namespace rondo

@@ -1,0 +1,107 @@
+// Lines, words, UTF-8: data/files/lines.h.
+#include "data/files/lines.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/data/files.h"
+
+namespace rondo {
+namespace {
+
+using Strings = std::vector<std::string>;
+using Views = std::vector<std::string_view>;
+
+TEST(Printable, EscapesWhatATerminalWouldObey) {
+  EXPECT_EQ(printable("a \\ \xc3\xa9 \xf0\x9f\x98\x80 \xc2\xa0"), "a \\ \xc3\xa9 \xf0\x9f\x98\x80 \xc2\xa0");
+  EXPECT_EQ(printable(std::string("\0\t\n\x1b[2J\x7f", 8)), "\\x00\\x09\\x0a\\x1b[2J\\x7f");
+  EXPECT_EQ(printable("\xc2\x80 \xc2\x9b"), "\\xc2\\x80 \\xc2\\x9b");
+  EXPECT_EQ(printable("\xff \x9b \xe2\x82"), "\\xff \\x9b \\xe2\\x82");
+  EXPECT_EQ(printable(""), "");
+}
+
+TEST(Printable, ExcerptsAreShort) {
+  const std::string hundred(100, 'x');
+  EXPECT_EQ(excerpt(hundred), hundred);
+  EXPECT_EQ(excerpt(hundred + "x"), hundred + "...");
+  EXPECT_EQ(excerpt("\n"), "\\x0a");
+  std::string accents;
+  while (accents.size() < 200) accents += "\xf0\x9f\x98\x80";
+  EXPECT_EQ(excerpt(accents), accents.substr(0, 100) + "...");
+  EXPECT_EQ(excerpt("ab" + accents), "ab" + accents.substr(0, 96) + "...") << "not within a character";
+  EXPECT_EQ(excerpt(std::string(1 << 20, '\x80')).size(), 4 * 96 + 3u);
+}
+
+TEST(Utf8, LengthsAtTheLimitsOfEachRange) {
+  for (const std::string& text : Strings{std::string("\0", 1), std::string("\x7f")})
+    EXPECT_EQ(utf8_length(text, 0), 1u);
+  for (const std::string& text : Strings{"\xc2\x80", "\xdf\xbf"}) EXPECT_EQ(utf8_length(text, 0), 2u);
+  for (const std::string& text : Strings{"\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf"})
+    EXPECT_EQ(utf8_length(text, 0), 3u);
+  for (const std::string& text : Strings{"\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
+    EXPECT_EQ(utf8_length(text, 0), 4u);
+  EXPECT_EQ(utf8_length("a\xc3\xa9", 1), 2u);
+}
+
+TEST(Utf8, BytesThatAreNoneAreReplaced) {
+  EXPECT_EQ(replace_invalid_utf8("a\xc3\xa9\n"), "a\xc3\xa9\n");
+  const std::string replacement = "\xef\xbf\xbd";
+  EXPECT_EQ(replace_invalid_utf8("\xc3g\xe2\x82"), replacement + "g" + replacement + replacement);
+}
+
+TEST(Utf8, RefusesWhatIsNot) {
+  const Strings invalid = {
+      "\x80",
+      "\xbf",
+      "\xff",
+      "\xfe",  // no lead byte
+      "\xc0\x80",
+      "\xc1\xbf",
+      "\xe0\x9f\xbf",
+      "\xf0\x8f\xbf\xbf",  // overlong
+      "\xed\xa0\x80",
+      "\xed\xbf\xbf",  // surrogates
+      "\xf4\x90\x80\x80",
+      "\xf5\x80\x80\x80",  // above U+10FFFF
+      "\xc3",
+      "\xe2\x82",
+      "\xf0\x9f\x98",  // cut short by the end
+      "\xc3"
+      "a",
+      "\xe2\x82"
+      "a",
+      "\xf0\x9f\x98"
+      "a",          // cut short by another character
+      "\xe9t\xe9",  // Latin-1
+  };
+  for (const std::string& text : invalid) {
+    EXPECT_EQ(utf8_length(text, 0), 0u) << testing::PrintToString(text);
+    expect_input_error([&] { check_utf8(text, "f"); }, "f: not UTF-8 at byte 0: 0x");
+    expect_input_error([&] { check_is_text("a\n" + text, "f"); }, "f: not UTF-8 at byte 2 (line 2): 0x");
+  }
+}
+
+TEST(Utf8, ErrorNamesFileByteAndLine) {
+  expect_input_error([] { check_utf8("ab\n\xc3\xa9\n\xe9t", "notes.txt"); }, "notes.txt", "byte 6", "line 3",
+                     "0xe9");
+  for (const std::string& text : {std::string("\xff\xfe\x61\0", 4), std::string("\xfe\xff\0\x61", 4)}) {
+    expect_input_error([&] { check_utf8(text, "f"); }, "iconv -f UTF-16 -t UTF-8 FILE > NEW");
+  }
+  EXPECT_NO_THROW(check_utf8("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80", "f"));
+}
+
+TEST(SplitLines, NewlinesEndLines) {
+  EXPECT_EQ(split_lines(""), Views{});
+  EXPECT_EQ(split_lines("a\n\nb"), (Views{"a", "", "b"}));
+  EXPECT_EQ(split_lines("a\n"), Views{"a"});
+  EXPECT_EQ(split_lines("\n"), Views{""});
+}
+
+TEST(CheckKind, FilesThatAreNoText) {
+  expect_input_error([] { check_kind("\x1f\x8b\x08", "a"); }, "a: looks like a gzip file");
+  expect_input_error([] { check_kind("PK\x03\x04", "a"); }, "ZIP");
+  expect_input_error([] { check_kind(std::string("\x10\0\0\0\0\0\0\0{\"a", 11), "a"); }, "safetensors");
+  for (const char* text : {"plain text", ""}) EXPECT_NO_THROW(check_kind(text, "a"));
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,289 @@
+#include "data/files/safetensors.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <ctime>
+
+#include "data/text/text.h"
+#include "tests/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+/// A safetensors file from its parts.
+std::string file_of(const std::string& header, const std::string& values, std::uint64_t claimed_length = 0) {
+  const std::uint64_t length = claimed_length ? claimed_length : header.size();
+  std::string bytes(8, '\0');
+  std::memcpy(bytes.data(), &length, 8);
+  return bytes + header + values;
+}
+
+/// The values of a tensor.
+std::string bytes_of(const Safetensors& file, const std::string& name) {
+  std::string bytes(file.get(name).size(), '\0');
+  file.read(file.get(name), std::as_writable_bytes(std::span(bytes)));
+  return bytes;
+}
+template <class Value>
+std::string bytes_of(const std::vector<Value>& values) {
+  return {reinterpret_cast<const char*>(values.data()), sizeof(Value) * values.size()};
+}
+
+/// Reads a file whole, as one that loads it does.
+void read_all(const std::filesystem::path& path) {
+  const Safetensors file(path);
+  file.check_values();
+}
+
+template <class Value>
+TensorBytes view(const std::string& name, const std::string& dtype, std::vector<std::int64_t> shape,
+                 const std::vector<Value>& values) {
+  return {name, dtype, std::move(shape), std::as_bytes(std::span(values))};
+}
+
+TEST(Safetensors, WritesExactlyTheseBytes) {
+  const TemporaryFolder folder;
+  const std::vector<float> weight = {1, 2};
+  const std::vector<std::uint8_t> mark = {7};
+  const std::vector<std::int64_t> step = {-1};
+  write_safetensors(
+      folder / "a",
+      {view("mark", "U8", {1, 1}, mark), view("weight", "F32", {2}, weight), view("step", "I64", {}, step)},
+      {{"epoch", "3"}});
+  const std::string values("\xff\xff\xff\xff\xff\xff\xff\xff\0\0\x80\x3f\0\0\0\x40\x07", 17);
+  const auto header = [&](const std::string& digest) {
+    const std::string text = R"({"__metadata__":{"epoch":"3","header_sha256":")" + digest +
+                             R"(","values_sha256":")" + sha256_hex(values) +
+                             R"("},"step":{"dtype":"I64","shape":[],"data_offsets":[0,8]},)"
+                             R"("weight":{"dtype":"F32","shape":[2],"data_offsets":[8,16]},)"
+                             R"("mark":{"dtype":"U8","shape":[1,1],"data_offsets":[16,17]}})";
+    return text + std::string((8 - text.size() % 8) % 8, ' ');
+  };
+  const std::string digest = sha256_hex(header(std::string(64, '0')));
+  EXPECT_EQ(bytes_of_file(folder / "a"), file_of(header(digest), values));
+}
+
+TEST(Safetensors, ReadsBack) {
+  const TemporaryFolder folder;
+  const std::vector<float> a = {1.5F, -2, 3, 4, 5, 6};
+  const std::vector<double> b = {0.1};
+  const std::vector<float> none;
+  write_safetensors(
+      folder / "a",
+      {view("a", "F32", {2, 3}, a), view("b", "F64", {1}, b), view("none", "F32", {0, 4}, none)},
+      {{"key", "line\n\"quoted\""}});
+  const Safetensors file(folder / "a");
+  EXPECT_TRUE(file.has_digests());
+  EXPECT_NO_THROW(file.check_values());
+  ASSERT_EQ(file.tensors().size(), 3u);
+  EXPECT_EQ(file.get("a").shape, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(bytes_of(file, "a"), bytes_of(a));
+  EXPECT_EQ(bytes_of(file, "b"), bytes_of(b));
+  EXPECT_EQ(bytes_of(file, "none"), "");
+  EXPECT_EQ(file.metadata(), (Metadata{{"key", "line\n\"quoted\""}}));
+  EXPECT_EQ(file.find("c"), nullptr);
+  expect_contains(error_of([&] { file.get("c"); }), "holds no tensor 'c'");
+  expect_contains(error_of([&] { file.metadata("other"); }), "'other'");
+}
+
+TEST(Safetensors, ReadsWhatOtherProgramsWrite) {
+  const TemporaryFolder folder;
+  write_bytes(
+      folder / "a",
+      file_of(
+          R"({"a": {"shape": [1], "dtype": "F32", "data_offsets": [0, 4]}, "__metadata__": {"format": "pt"}} )",
+          "1234"));
+  const Safetensors file(folder / "a");
+  EXPECT_FALSE(file.has_digests());
+  EXPECT_NO_THROW(file.check_values());
+  EXPECT_EQ(bytes_of(file, "a"), "1234");
+}
+
+TEST(Safetensors, SameValuesSameBytesInAnyOrder) {
+  const TemporaryFolder folder;
+  const std::vector<float> a = {1}, b = {2};
+  write_safetensors(folder / "ab", {view("a", "F32", {1}, a), view("b", "F32", {1}, b)}, {});
+  write_safetensors(folder / "ba", {view("b", "F32", {1}, b), view("a", "F32", {1}, a)}, {});
+  EXPECT_EQ(bytes_of_file(folder / "ab"), bytes_of_file(folder / "ba"));
+}
+
+TEST(Safetensors, RefusesToWriteNonsense) {
+  const TemporaryFolder folder;
+  const std::vector<float> a = {1};
+  const auto error = [&](std::vector<TensorBytes> tensors) {
+    return error_of<Error>([&] { write_safetensors(folder / "a", tensors, {}); });
+  };
+  expect_contains(error({view("a", "F32", {1}, a), view("a", "F32", {1}, a)}), "two tensors named 'a'");
+  expect_contains(error({view("a", "F32", {2}, a)}), "4 bytes");
+  expect_contains(error({view("a", "F31", {1}, a)}), "F31");
+  EXPECT_FALSE(std::filesystem::exists(folder / "a"));
+}
+
+TEST(Safetensors, AnIndependentReaderAgrees) {
+  if (std::system("python3 -c '' > /dev/null 2>&1") != 0) GTEST_SKIP() << "no python3";
+  const TemporaryFolder folder;
+  const std::vector<float> a = {1.5F, -2};
+  const std::vector<double> b = {0.25};
+  const std::vector<std::int32_t> c = {-7, 8, 9};
+  write_safetensors(folder / "a",
+                    {view("a", "F32", {2, 1}, a), view("b", "F64", {1}, b), view("c", "I32", {3}, c)},
+                    {{"epoch", "3"}});
+  const std::string command = "python3 " RONDO_SOURCE_DIR "/tests/data/files/read_safetensors.py " +
+                              (folder / "a").string() + " > " + (folder / "out").string();
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(bytes_of_file(folder / "out"),
+            "__metadata__ epoch=3\ndigests good\na F32 [2, 1] (1.5, -2.0)\nb F64 [1] (0.25,)\nc I32 [3] (-7, "
+            "8, 9)\n");
+}
+
+// ---- files that are not what they say ----
+
+struct BadFile {
+  const char* what;
+  std::string bytes;
+  const char* expected;
+};
+
+std::string entry(const std::string& name, const std::string& dtype, const std::string& shape,
+                  const std::string& offsets) {
+  return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets +
+         "}";
+}
+
+TEST(Safetensors, BadFilesAreOneClearError) {
+  const std::string four = "1234", eight = "12345678";
+  const std::vector<BadFile> files = {
+      {"empty", "", "truncated"},
+      {"seven bytes", "1234567", "truncated"},
+      {"2^60 bytes of header", file_of("{}", "", std::uint64_t{1} << 60),
+       "its header would have 1152921504606846976"},
+      {"all ones", file_of("{}", "", ~std::uint64_t{0}), "its header would have"},
+      {"header beyond the file", file_of("{}", "", 3), "truncated"},
+      {"not JSON", file_of("{", ""), "not JSON"},
+      {"text behind the JSON", file_of("{}{}", ""), "not JSON"},
+      {"not UTF-8", file_of("{\"\xff\":1}", ""), "not JSON"},
+      {"a number", file_of("5", ""), "not a JSON object"},
+      {"a list", file_of("[]", ""), "not a JSON object"},
+      {"deep", file_of(std::string(1'000'000, '['), ""), "nested too deep"},
+      {"deep objects", file_of("{\"a\":{\"b\":{\"c\":{}}}}", ""), "nested too deep"},
+      {"a name twice",
+       file_of("{" + entry("a", "F32", "[1]", "[0,4]") + "," + entry("a", "F32", "[1]", "[4,8]") + "}",
+               eight),
+       "names 'a' twice"},
+      {"dtype twice",
+       file_of(R"({"a":{"dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4]}})", four),
+       "names 'dtype' twice"},
+      {"no dtype", file_of(R"({"a":{"shape":[1],"data_offsets":[0,4]}})", four), "needs dtype"},
+      {"a number as dtype", file_of(R"({"a":{"dtype":4,"shape":[1],"data_offsets":[0,4]}})", four),
+       "needs dtype"},
+      {"one field too many", file_of(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4],"x":1}})", four),
+       "and no more"},
+      {"not an object", file_of(R"({"a":[1,2,3]})", four), "needs dtype"},
+      {"unknown dtype", file_of("{" + entry("a", "F8_E4M3", "[4]", "[0,4]") + "}", four), "type F8_E4M3"},
+      {"a file of torch.save",
+       "PK\x03\x04" + std::string(22, '\0') + std::string("\x10\0\0\0", 4) + "archive/data.pkl and so on",
+       "a file of torch.save or numpy.savez, not of safetensors; to convert"},
+      {"an old one",
+       "\x80\x02\x8a\x0al\xfc\x9c"
+       "F\xf9 j\xa8P\x19.\x80\x02M",
+       "a file of torch.save or"},
+      {"a packed file", std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03", 10), "looks like a gzip file"},
+      {"shape no list", file_of("{" + entry("a", "F32", "1", "[0,4]") + "}", four), "shape or data_offsets"},
+      {"negative shape", file_of("{" + entry("a", "F32", "[-1]", "[0,4]") + "}", four),
+       "shape or data_offsets"},
+      {"fraction", file_of("{" + entry("a", "F32", "[1.0]", "[0,4]") + "}", four), "shape or data_offsets"},
+      {"beyond int64", file_of("{" + entry("a", "F32", "[18446744073709551615]", "[0,4]") + "}", four),
+       "shape or data_offsets"},
+      {"three offsets", file_of("{" + entry("a", "F32", "[1]", "[0,4,4]") + "}", four),
+       "shape or data_offsets"},
+      {"offsets reversed", file_of("{" + entry("a", "F32", "[1]", "[4,0]") + "}", four), "bytes 4 to 0"},
+      {"offsets beyond the file", file_of("{" + entry("a", "F32", "[2]", "[0,8]") + "}", four),
+       "truncated or corrupt"},
+      {"huge offsets",
+       file_of("{" + entry("a", "F32", "[1]", "[9223372036854775800,9223372036854775804]") + "}", four),
+       "truncated or corrupt"},
+      {"shape too small", file_of("{" + entry("a", "F32", "[1]", "[0,8]") + "}", eight),
+       "do not fit its shape"},
+      {"another dtype", file_of("{" + entry("a", "F64", "[1]", "[0,4]") + "}", four), "do not fit its shape"},
+      {"product that wraps to 4",
+       file_of("{" + entry("a", "F32", "[4294967296,4294967296,1]", "[0,0]") + "}", ""),
+       "do not fit its shape"},
+      {"overlap",
+       file_of("{" + entry("a", "F32", "[1]", "[0,4]") + "," + entry("b", "F32", "[1]", "[0,4]") + "}", four),
+       "overlaps"},
+      {"gap", file_of("{" + entry("a", "F32", "[1]", "[4,8]") + "}", eight), "leaves a gap"},
+      {"bytes after", file_of("{" + entry("a", "F32", "[1]", "[0,4]") + "}", eight), "4 bytes after"},
+      {"metadata no object", file_of(R"({"__metadata__":1})", ""), "not an object"},
+      {"one digest without the other",
+       file_of(R"({"__metadata__":{"header_sha256":")" + std::string(64, 'a') + R"("}})", ""),
+       "damaged: its header"},
+      {"the other without the one",
+       file_of(R"({"__metadata__":{"values_sha256":")" + sha256_hex("") + R"("}})", ""),
+       "damaged: its header"},
+      {"metadata no string", file_of(R"({"__metadata__":{"a":1}})", ""), "not a string"},
+  };
+  const TemporaryFolder folder;
+  const auto path = folder / "bad.safetensors";
+  for (const BadFile& bad : files) {
+    SCOPED_TRACE(bad.what);
+    write_bytes(path, bad.bytes);
+    const std::string text = error_of([&] { read_all(path); });
+    expect_contains(text, path.string());
+    expect_contains(text, bad.expected);
+  }
+}
+
+TEST(Safetensors, EveryTruncationIsAnError) {
+  const TemporaryFolder folder;
+  const std::vector<float> a = {1, 2, 3};
+  write_safetensors(folder / "a", {view("a", "F32", {3}, a)}, {{"k", "v"}});
+  const std::string whole = bytes_of_file(folder / "a");
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    write_bytes(folder / "b", whole.substr(0, size));
+    EXPECT_THROW(read_all(folder / "b"), InputError) << size;
+  }
+}
+
+// In the length, the header, its blanks, its digests and the values.
+TEST(Safetensors, EveryFlippedBitIsNoticed) {
+  const TemporaryFolder folder;
+  const std::vector<float> a = {1, 2, 3};
+  write_safetensors(folder / "a", {view("a", "F32", {3}, a)}, {{"format", "pt"}});
+  EXPECT_NO_THROW(read_all(folder / "a"));
+  for (std::size_t bit = 0; bit < 8 * std::filesystem::file_size(folder / "a"); ++bit) {
+    flip_bit(folder / "a", bit);
+    EXPECT_THROW(read_all(folder / "a"), InputError) << "bit " << bit % 8 << " of byte " << bit / 8;
+    flip_bit(folder / "a", bit);
+  }
+  EXPECT_NO_THROW(read_all(folder / "a"));
+}
+
+/// Processor seconds that `code` takes, the least of some.
+template <class Code>
+double seconds_of(const Code& code) {
+  double least = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    const std::clock_t begin = std::clock();
+    code();
+    least = std::min(least, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+  }
+  return least;
+}
+
+TEST(TimingOfSafetensors, FourTimesTheTensorsTakeNotTenTimesAsLong) {
+  const TemporaryFolder folder;
+  const std::vector<float> a = {1};
+  const auto write = [&](int count) {
+    std::vector<TensorBytes> tensors;
+    for (int i = 0; i < count; ++i) tensors.push_back(view(fmt::format("{}", i), "F32", {1}, a));
+    write_safetensors(folder / "a", tensors, {});
+  };
+  const auto read = [&] { const Safetensors file(folder / "a"); };
+  const double few_written = seconds_of([&] { write(2500); }), few_read = seconds_of(read);
+  EXPECT_LT(seconds_of([&] { write(10000); }), 10 * few_written);
+  EXPECT_LT(seconds_of(read), 10 * few_read);
+}
+
+}  // namespace
+}  // namespace rondo

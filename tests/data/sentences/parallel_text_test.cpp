@@ -1,0 +1,162 @@
+// Finding and pairing the files of parallel text: data/sentences/parallel_text.h.
+#include "data/sentences/parallel_text.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "data/text/text.h"
+#include "tests/data/files.h"
+
+namespace rondo {
+namespace {
+
+const ParallelOptions german_english = {.source_language = "de", .target_language = "en"};
+
+/// train and valid, without test.
+void write_pairs(const TestFolder& folder) {
+  folder.write("train.de", "ein hund\nzwei\n");
+  folder.write("train.en", "a dog\ntwo\n");
+  folder.write("valid.de", "drei\n");
+  folder.write("valid.en", "three\n");
+}
+
+void expect_refused(const TestFolder& folder, const std::string& part, const std::string& other = "",
+                    const ParallelOptions& options = german_english) {
+  expect_input_error([&] { open_parallel_text(folder.path(), options, Unit::words); }, part, other);
+}
+
+TEST(ParallelText, Folder) {
+  const TestFolder folder;
+  write_pairs(folder);
+  folder.write("test.de", "vier\r\n\r\n");
+  folder.write("test.en", "four\n\n");
+  const ParallelText all = open_parallel_text(folder.path(), german_english, Unit::words);
+  EXPECT_EQ(all.at(Split::train).source.content, "ein hund\nzwei\n");
+  EXPECT_EQ(all.at(Split::train).target.content, "a dog\ntwo\n");
+  EXPECT_EQ(all.at(Split::train).lines, 2);
+  EXPECT_EQ(all.at(Split::valid).target.content, "three\n");
+  EXPECT_EQ(all.at(Split::test).source.content, "vier\n\n");
+  EXPECT_EQ(all.at(Split::test).lines, 2);
+  ASSERT_EQ(all.files.size(), 6u);
+  for (std::size_t i = 0;
+       const char* name : {"train.de", "train.en", "valid.de", "valid.en", "test.de", "test.en"})
+    EXPECT_EQ(all.files[i++].path, (folder / name).string());
+  EXPECT_EQ(all.files[4].sha256, sha256_hex("vier\r\n\r\n"));
+  ASSERT_EQ(all.notes.size(), 1u);
+  EXPECT_NE(all.notes[0].find("test.de: 2 line ends CRLF"), std::string::npos);
+}
+
+TEST(ParallelText, FilesHaveTheNamesOfTheOptions) {
+  const TestFolder folder;
+  for (const char* name : {"raw/train.tok", "val", "test_2016"})
+    for (const char* language : {"fr", "cs"})
+      folder.write(std::string(name) + "." + language, std::string(name) + " " + language + "\n");
+  const ParallelText all = open_parallel_text(folder.path(),
+                                              {.source_language = "fr",
+                                               .target_language = "cs",
+                                               .train = "raw/train.tok",
+                                               .valid = "val",
+                                               .test = "test_2016"},
+                                              Unit::words);
+  EXPECT_EQ(all.train.source.content, "raw/train.tok fr\n");
+  EXPECT_EQ(all.valid.target.content, "val cs\n");
+  EXPECT_EQ(all.test->target.content, "test_2016 cs\n");
+}
+
+TEST(ParallelText, TestTextMayBeMissingButNotHalfOfIt) {
+  const TestFolder folder;
+  write_pairs(folder);
+  const ParallelText without = open_parallel_text(folder.path(), german_english, Unit::words);
+  EXPECT_FALSE(without.test);
+  expect_input_error([&] { without.at(Split::test); }, "no test text", "train or valid");
+  folder.write("test.en", "four\n");
+  expect_refused(folder, "test.de: missing");
+  ParallelOptions none = german_english;
+  none.test = "";
+  EXPECT_FALSE(open_parallel_text(folder.path(), none, Unit::words).test);
+}
+
+TEST(ParallelText, LastLineNeedsNoNewline) {
+  const TestFolder folder;
+  write_pairs(folder);
+  folder.write("train.de", "ein hund\nzwei");
+  folder.write("valid.de", "drei");
+  const ParallelText all = open_parallel_text(folder.path(), german_english, Unit::characters);
+  EXPECT_EQ(all.train.source.content, "ein hund\nzwei\n");
+  EXPECT_EQ(all.train.lines, 2);
+  EXPECT_EQ(all.valid.source.content, "drei\n");
+  EXPECT_EQ(all.train.source.sha256, sha256_hex("ein hund\nzwei")) << "of the file";
+}
+
+TEST(ParallelText, DifferentNumbersOfLines) {
+  const TestFolder folder;
+  write_pairs(folder);
+  folder.write("valid.en", "three\n\n");
+  expect_refused(folder, "valid.de has 1 lines", "valid.en has 2");
+}
+
+TEST(ParallelText, MissingFilesAndWhatResemblesThem) {
+  const TestFolder folder;
+  expect_refused(folder, "train.de: missing");
+  folder.write("train.en", "a\n");
+  folder.write("val.tok.de", "a\n");
+  folder.write("train.tok.de", "a\n");
+  folder.write("notes.txt", "a\n");
+  expect_refused(folder, "train.de: missing (data.train_files = \"train\", data.source_language = \"de\")",
+                 "its folder has train.en, train.tok.de, val.tok.de");
+  folder.write("train.de", "a\n");
+  expect_refused(folder, "valid.de: missing", "val.tok.de");
+  folder.write("valid.de", "a\n");
+  expect_refused(folder, "valid.en: missing (data.valid_files = \"valid\", data.target_language = \"en\")");
+}
+
+TEST(ParallelText, IsGenerated) {
+  const ParallelText text = open_parallel_text("", {.generated_pairs = 50}, Unit::words);
+  EXPECT_EQ(text.train.lines, 50);
+  EXPECT_EQ(text.valid.lines, 5);
+  EXPECT_EQ(text.test->lines, 5);
+  EXPECT_NE(text.valid.source.content, text.test->source.content);
+  ASSERT_EQ(text.files.size(), 6u);
+  EXPECT_EQ(text.files[1].sha256, sha256_hex(text.train.target.content));
+  const ParallelText again = open_parallel_text("", {.generated_pairs = 50}, Unit::words);
+  EXPECT_EQ(again.train.source.content, text.train.source.content);
+}
+
+TEST(ParallelText, WhatIsNoTextFile) {
+  const TestFolder folder;
+  write_pairs(folder);
+  folder.write("train.en", "");
+  expect_refused(folder, "train.en: empty");
+  std::filesystem::remove(folder / "train.en");
+  std::filesystem::create_directory(folder / "train.en");
+  expect_refused(folder, "train.en: a folder");
+  std::filesystem::remove(folder / "train.en");
+  ASSERT_EQ(mkfifo((folder / "train.en").c_str(), 0600), 0);
+  expect_refused(folder, "train.en: a pipe");
+  std::filesystem::remove(folder / "train.en");
+  folder.write("train.en", "a\xff\nb\n");
+  for (const Unit unit : {Unit::words, Unit::characters, Unit::pieces})
+    expect_input_error([&] { open_parallel_text(folder.path(), german_english, unit); },
+                       "train.en: not UTF-8 at byte 1 (line 1): 0xff; convert it to UTF-8, as by: iconv");
+  EXPECT_NO_THROW(open_parallel_text(folder.path(), german_english, Unit::bytes));
+  folder.write("train.en", std::string_view("a\nb\0\n", 5));
+  expect_refused(folder, "train.en: a NUL byte");
+
+  expect_input_error([&] { open_parallel_text(folder / "nowhere", german_english, Unit::words); },
+                     "nowhere: no such folder");
+  expect_input_error([&] { open_parallel_text(folder / "train.de", german_english, Unit::words); },
+                     "a folder of pairs of files", "train.en");
+}
+
+TEST(ParallelText, BadOptions) {
+  const TestFolder folder;
+  write_pairs(folder);
+  expect_refused(folder, "set data.source_language and data.target_language", "", {.target_language = "en"});
+  expect_refused(folder, "set data.source_language and data.target_language", "", {.source_language = "en"});
+  expect_refused(folder, "both \"en\"", "", {.source_language = "en", .target_language = "en"});
+  expect_refused(folder, "neither may be empty", "",
+                 {.source_language = "de", .target_language = "en", .train = ""});
+}
+
+}  // namespace
+}  // namespace rondo

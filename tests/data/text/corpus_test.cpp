@@ -1,0 +1,189 @@
+// Finding and splitting text: data/text/corpus.h.
+#include "data/text/corpus.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/data/files.h"
+
+namespace rondo {
+namespace {
+
+using Strings = std::vector<std::string>;
+using Ids = std::vector<std::int32_t>;
+
+std::string whole(const CorpusText& corpus) {
+  return corpus.train.content + corpus.valid.content + corpus.test->content;
+}
+
+TEST(Split, Names) {
+  for (const Split split : {Split::train, Split::valid, Split::test})
+    EXPECT_EQ(split_from_string(name_of(split)), split);
+  expect_input_error([] { split_from_string("dev"); }, "'dev'", "train, valid or test");
+}
+
+TEST(NormaliseText, RemovesMarkAndCarriageReturnsAndSaysSo) {
+  Strings notes;
+  EXPECT_EQ(normalise_text("\xef\xbb\xbf"
+                           "a\r\nb\r\n",
+                           "f.txt", notes),
+            "a\nb\n");
+  EXPECT_EQ(notes,
+            (Strings{"f.txt: a byte-order mark was removed", "f.txt: 2 line ends CRLF were read as LF"}));
+}
+
+TEST(NormaliseText, LeavesEverythingElse) {
+  Strings notes;
+  const std::string text =
+      "a\rb\n\n\xef\xbb\xbf"
+      "c\r\r";
+  EXPECT_EQ(normalise_text(text, "f.txt", notes), text);
+  EXPECT_TRUE(notes.empty());
+  EXPECT_EQ(normalise_text("a\r\r\n", "f.txt", notes), "a\r\n");  // one line end, one lone CR
+}
+
+TEST(OpenCorpus, Folder) {
+  const TestFolder folder;
+  folder.write("train.txt", "a b\r\n");
+  folder.write("valid.txt", "b\n");
+  folder.write("test.txt",
+               "\xef\xbb\xbf"
+               "a\n");
+  const CorpusText corpus = open_corpus(folder.path(), Unit::words);
+  EXPECT_EQ(corpus.at(Split::train).content, "a b\n");
+  EXPECT_EQ(corpus.at(Split::valid).content, "b\n");
+  EXPECT_EQ(corpus.at(Split::test).content, "a\n");
+  ASSERT_EQ(corpus.notes.size(), 2u);
+  EXPECT_NE(corpus.notes[0].find("train.txt: 1 line ends CRLF"), std::string::npos);
+  EXPECT_NE(corpus.notes[1].find("test.txt: a byte-order mark"), std::string::npos);
+  ASSERT_EQ(corpus.files.size(), 3u);
+  EXPECT_EQ(corpus.files[0].path, (folder / "train.txt").string());
+  EXPECT_EQ(corpus.files[0].sha256, sha256_hex("a b\r\n"));
+}
+
+TEST(OpenCorpus, TestTextMayBeMissing) {
+  const TestFolder folder;
+  folder.write("train.txt", "a b\n");
+  folder.write("valid.txt", "b\n");
+  const CorpusText text = open_corpus(folder.path(), Unit::words);
+  expect_input_error([&] { text.at(Split::test); }, "no test text");
+  EXPECT_EQ(text.notes,
+            std::vector<std::string>{(folder / "test.txt").string() + ": no such file, and so no test text"});
+}
+
+TEST(OpenCorpus, BadFolders) {
+  const TestFolder folder;
+  expect_input_error([&] { open_corpus(folder / "nowhere", Unit::words); }, "nowhere",
+                     "no such file or folder");
+  expect_input_error([&] { open_corpus(folder.path(), Unit::words); }, "train.txt: missing");
+  folder.write("train.txt", "a\n");
+  folder.write("val.txt", "a\n");
+  expect_input_error([&] { open_corpus(folder.path(), Unit::words); }, "valid.txt: missing: a data folder",
+                     "its folder has train.txt, val.txt");
+  folder.write("valid.txt", "");
+  expect_input_error([&] { open_corpus(folder.path(), Unit::words); }, "valid.txt: empty");
+  folder.write("valid.txt", "a\xff\n");
+  EXPECT_NO_THROW(open_corpus(folder.path(), Unit::words));
+  expect_input_error([&] { open_corpus(folder.path(), Unit::characters); }, "valid.txt: not UTF-8 at byte 1");
+  std::filesystem::create_directory(folder / "test.txt");
+  expect_input_error([&] { open_corpus(folder.path(), Unit::words); }, "test.txt: a folder");
+}
+
+TEST(OpenCorpus, OneFileIsCutAtLineEnds) {
+  const TestFolder folder;
+  std::string text;
+  for (int line = 0; line < 200; ++line) text += "line " + std::to_string(line % 7) + "\n";
+  const CorpusText corpus = open_corpus(folder.write("book.txt", text), Unit::characters);
+  EXPECT_EQ(whole(corpus), text);
+  EXPECT_EQ(split_lines(corpus.train.content).size(), 180u);
+  EXPECT_EQ(split_lines(corpus.valid.content).size(), 10u);
+  EXPECT_EQ(split_lines(corpus.test->content).size(), 10u);
+  for (const Split split : {Split::train, Split::valid}) EXPECT_EQ(corpus.at(split).content.back(), '\n');
+  ASSERT_EQ(corpus.notes.size(), 1u);
+  EXPECT_NE(corpus.notes[0].find("last 10 %"), std::string::npos);
+  ASSERT_EQ(corpus.files.size(), 1u);
+  EXPECT_EQ(corpus.files[0].sha256, sha256_hex(text));
+}
+
+TEST(OpenCorpus, OneFileWithoutLinesIsCutBetweenWordsOrCharacters) {
+  const TestFolder folder;
+  std::string text;
+  for (int word = 0; word < 100; ++word) text += "word ";
+  text += "\n";
+  const CorpusText corpus = open_corpus(folder.write("line.txt", text), Unit::words);
+  EXPECT_EQ(whole(corpus), text);
+  EXPECT_EQ(corpus.valid.content.substr(0, 5), "word ");
+  EXPECT_EQ(corpus.test->content.substr(0, 5), "word ");
+
+  std::string euros;
+  for (int i = 0; i < 101; ++i) euros += "\xe2\x82\xac";
+  const CorpusText signs = open_corpus(folder.write("euros.txt", euros), Unit::characters);
+  EXPECT_EQ(whole(signs), euros);
+  for (const Split split : {Split::train, Split::valid, Split::test}) {
+    EXPECT_FALSE(signs.at(split).content.empty());
+    EXPECT_NO_THROW(check_utf8(signs.at(split).content, "split"));
+  }
+}
+
+TEST(OpenCorpus, EverySplitOfAShortFileHoldsSomething) {
+  const TestFolder folder;
+  for (const std::string& piece : Strings{"x", "\n", "ab\n", " ", "\x80"}) {
+    std::string text;
+    while (text.size() < 40) text += piece;
+    const CorpusText corpus = open_corpus(folder.write("short.txt", text), Unit::bytes);
+    EXPECT_EQ(whole(corpus), text);
+    for (const Split split : {Split::train, Split::valid, Split::test})
+      EXPECT_FALSE(corpus.at(split).content.empty());
+  }
+  expect_input_error([&] { open_corpus(folder.write("short.txt", "too short\n"), Unit::words); }, "10 bytes",
+                     "too few");
+}
+
+TEST(CorpusOfFiles, HoldsOutEveryTenthBlock) {
+  const TestFolder folder;
+  // 25 lines; the tenth and twentieth block of one line are 9 and 19. 'B' comes before 'a' in the C locale.
+  std::string first, second;
+  for (int line = 0; line < 15; ++line) first += std::to_string(line) + "\n";
+  for (int line = 15; line < 25; ++line) second += std::to_string(line) + (line < 24 ? "\r\n" : "");
+  const auto a = folder.write("a.cpp", second), b = folder.write("B/z.cpp", first),
+             c = folder.write("0.cpp", "");
+  const CorpusText corpus = corpus_of_files({a, b, c}, 1, Unit::characters);
+  EXPECT_EQ(corpus.valid.content, "9\n19\n");
+  EXPECT_EQ(corpus.train.content,
+            "0\n1\n2\n3\n4\n5\n6\n7\n8\n10\n11\n12\n13\n14\n15\n16\n17\n18\n20\n21\n22\n23\n24\n");
+  EXPECT_FALSE(corpus.test);
+  ASSERT_EQ(corpus.files.size(), 2u);
+  EXPECT_EQ(corpus.files[0].path, b.string());
+  EXPECT_EQ(corpus.files[1].sha256, sha256_hex(second));
+  EXPECT_EQ(corpus_of_files({a, b}, 2, Unit::characters).valid.content, "18\n19\n");
+}
+
+TEST(CorpusOfFiles, BadInput) {
+  const TestFolder folder;
+  const auto file = folder.write("a.txt", "1\n2\n3\n");
+  expect_input_error([] { corpus_of_files({}, 50, Unit::words); }, "no files");
+  expect_input_error([&] { corpus_of_files({file}, 0, Unit::words); }, "blocks of 0 lines");
+  expect_input_error([&] { corpus_of_files({file}, 50, Unit::words); }, "3 lines in 1 files", "50");
+  expect_input_error(
+      [&] {
+        corpus_of_files({file, folder / "b.txt"}, 1, Unit::words);
+      },
+      "b.txt", "No such file");
+}
+
+TEST(EncodeText, VocabularyComesFromTrainAlone) {
+  const TestFolder folder;
+  folder.write("train.txt", "a b\n");
+  folder.write("valid.txt", "c a\n");
+  folder.write("test.txt", "d c\n");
+  const CorpusText text = open_corpus(folder.path(), Unit::words);
+  const Vocabulary vocabulary(text.train, {});
+  EXPECT_EQ(vocabulary.types(), 3);
+  EXPECT_EQ(encode_text(text.train, vocabulary).ids, (Ids{0, 1, 2}));
+  EXPECT_EQ(encode_text(text.valid, vocabulary).ids, (Ids{3, 0, 2}));
+  const EncodedText test = encode_text(*text.test, vocabulary);
+  EXPECT_EQ(test.ids, (Ids{3, 3, 2}));
+  EXPECT_EQ(test.counts.unknowns, 2);
+}
+
+}  // namespace
+}  // namespace rondo
