@@ -237,8 +237,16 @@ std::string legend_of(const ProbedRun& run, const ProbedLayer& layer) {
   return run.probed.layers.size() == 1 ? name : fmt::format("{} {}", name, layer.name);
 }
 
+/// Names the loss if it is the same for all runs.
+std::string gradient_title(const std::vector<ProbedRun>& runs) {
+  const std::string& loss = runs.front().probed.loss;
+  const bool is_same =
+      std::all_of(runs.begin(), runs.end(), [&](const ProbedRun& run) { return run.probed.loss == loss; });
+  return "Gradient of " + (is_same ? loss : "the loss");
+}
+
 Plot gradients_plot(const std::vector<ProbedRun>& runs) {
-  Plot plot{.title = "Gradients by the states", .x = {.label = "step t"}, .y = {.label = "ln |dC/dh_t|"}};
+  Plot plot{.title = gradient_title(runs), .x = {.label = "step t"}, .y = {.label = "ln |dC/dh_t|"}};
   for (const ProbedRun& run : runs)
     for (const ProbedLayer& layer : run.probed.layers) {
       PlotCurve curve{.label = legend_of(run, layer), .dots = false};
@@ -252,7 +260,7 @@ Plot gradients_plot(const std::vector<ProbedRun>& runs) {
 
 /// The gradients at some steps, of the probes in the logs, as in Figure 1 (a).
 Plot epochs_plot(const std::vector<ProbedRun>& runs) {
-  Plot plot{.title = "Gradients by the states, training text",
+  Plot plot{.title = gradient_title(runs) + ", training text",
             .x = {.label = "epochs"},
             .y = {.label = "ln |dC/dh_t|"}};
   for (const ProbedRun& run : runs)
@@ -295,6 +303,7 @@ std::vector<Plot> histograms(const std::vector<ProbedRun>& runs,
 
 std::vector<Figure> pictures_of(const std::vector<ProbedRun>& runs) {
   std::vector<Figure> figures;
+  if (runs.empty()) return figures;
   const auto add = [&](const std::string& name, const std::vector<Plot>& plots) {
     if (!plots.empty() && has_points(plots.front()))
       figures.push_back({name, svg_of(plots, std::min<std::size_t>(2, plots.size()))});

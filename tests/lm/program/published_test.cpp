@@ -42,9 +42,9 @@ TEST_F(TableTest, PublishedFiguresStandBesideTheModelAndTheTrainingOfTheRecipeAl
   };
   left_out({"model.hidden=20"}, "model.hidden, train.epochs\n");
   left_out({"model.dropout=0.1"}, "model.dropout, train.epochs\n");
-  left_out({"train.batch=10"}, "train.epochs, train.batch\n");
+  left_out({"train.batch=10"}, "train.batch, train.epochs\n");
   left_out({"train.optimizer=adam", "train.learning_rate=0.01"},
-           "train.epochs, train.optimizer, train.learning_rate\n");
+           "train.epochs, train.learning_rate, train.optimizer\n");
 }
 
 TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {

@@ -108,7 +108,7 @@ TEST_F(TableTest, TextStandsInColumns) {
   std::vector<std::string> lines;
   for (std::string line; std::getline(text, line);) lines.push_back(line);
   ASSERT_GE(lines.size(), 6u);
-  EXPECT_EQ(lines[0], "in all rows: test reading: one stream; valid reading: one stream");
+  EXPECT_TRUE(lines[0].starts_with("in all rows: test reading: one stream; valid reading: one stream"));
   EXPECT_EQ(lines[1], "");
   for (const char* name : {"recipe", "parameters", "published", "bits"}) expect_contains(lines[3], name);
   EXPECT_TRUE(lines[4].starts_with("small (words)    "));
