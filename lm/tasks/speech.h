@@ -47,62 +47,57 @@ inline CrossEntropy nats_of(CtcModel& model, const UtteranceBatch& batch,
   return {sum(nats), nats.value()};
 }
 
-/// What a recogniser says of each utterance: the log probabilities of the symbols, [T, V] on the host, of
-/// which any decoder makes a transcript; and the nats of its transcript, infinite if it has too few steps.
-struct Recognised {
-  std::vector<Tensor> log_p;
-  std::vector<double> nats;
-};
-/// Dropout is off. `progress` gets the number of utterances done.
-inline Recognised recognise(CtcModel& model, const Utterances& utterances, const FrameOptions& frames,
-                            const ReportDone& progress = {}) {
-  const auto count = static_cast<std::size_t>(utterances.size());
-  Recognised result{std::vector<Tensor>(count), std::vector<double>(count)};
-  if (count == 0) return result;
+/// Calls use(i, log_p, nats) for each utterance i, in the order of the batches: log_p are the log
+/// probabilities of the symbols, [T, V] on the host, of which any decoder makes a transcript; nats are those
+/// of its transcript, infinite if it has too few steps. Dropout is off. `progress` gets the number of
+/// utterances done.
+template <class Use>
+void recognise_each(CtcModel& model, const Utterances& utterances, const FrameOptions& frames,
+                    const ReportDone& progress, Use use) {
+  if (utterances.size() == 0) return;
   read_batches<UtteranceBatch>(
       model, UtteranceBatches({{.batch = rows_at_once, .by = BatchBy::symbols}, frames}, utterances, 1),
       progress, [&](const UtteranceBatch& batch) {
         const auto [scores, losses] = loss_of(model, batch);
         const std::vector<real> nats = losses.value().to_vector();
         const Tensor log_p = transpose_first_two(log_softmax(scores)).value().to(Device::cpu);
-        for (std::size_t b = 0; b < batch.indices.size(); ++b) {
-          const auto i = static_cast<std::size_t>(batch.indices[b]);
-          result.log_p[i] = log_p[static_cast<std::int64_t>(b)].slice(0, batch.lengths[b]);
-          result.nats[i] = fits_into(batch.labels[b], batch.lengths[b])
-                               ? static_cast<double>(nats[b])
-                               : std::numeric_limits<double>::infinity();
-        }
+        for (std::size_t b = 0; b < batch.indices.size(); ++b)
+          use(static_cast<std::size_t>(batch.indices[b]),
+              log_p[static_cast<std::int64_t>(b)].slice(0, batch.lengths[b]),
+              fits_into(batch.labels[b], batch.lengths[b]) ? static_cast<double>(nats[b])
+                                                           : std::numeric_limits<double>::infinity());
       });
+}
+/// The log probabilities of all utterances, for a decoder that reads them more than once, and their nats.
+struct Recognised {
+  std::vector<Tensor> log_p;
+  std::vector<double> nats;
+};
+inline Recognised recognise(CtcModel& model, const Utterances& utterances, const FrameOptions& frames) {
+  const auto count = static_cast<std::size_t>(utterances.size());
+  Recognised result{std::vector<Tensor>(count), std::vector<double>(count)};
+  recognise_each(model, utterances, frames, {}, [&](std::size_t i, Tensor log_p, double nats) {
+    result.log_p[i] = std::move(log_p);
+    result.nats[i] = nats;
+  });
   return result;
-}
-/// The same of recordings without a transcript (read_frames of data/speech/utterances.h).
-inline Recognised recognise(CtcModel& model, const std::vector<Frames>& recordings,
-                            const FrameOptions& frames) {
-  return recognise(
-      model, Utterances{recordings, std::vector<std::vector<std::int32_t>>(recordings.size()), {}}, frames);
-}
-
-inline std::string transcript_of(const Recognised& recognised, std::size_t i, const Vocabulary& vocabulary,
-                                 const SpeechDecoder& decode) {
-  return vocabulary.decode(decode(recognised.log_p[i]).labels);
 }
 
 /// The error rate of characters in percent, which decides, that of words, and nats for each character of the
 /// transcripts, without those that have too few steps.
-inline Scores scores_of(const Recognised& recognised, const Utterances& utterances,
-                        const Vocabulary& vocabulary, const SpeechDecoder& decode) {
+inline Scores scores_of(const std::vector<std::string>& transcripts, const std::vector<double>& nats_of_each,
+                        const Utterances& utterances, const SpeechDecoder& decode) {
   EditCounts characters, words;
   double nats = 0;
   std::int64_t symbols = 0, impossible = 0;
-  for (std::size_t i = 0; i < recognised.log_p.size(); ++i) {
-    const std::string& expected = utterances.transcripts[i];
-    const std::string found = transcript_of(recognised, i, vocabulary, decode);
+  for (std::size_t i = 0; i < transcripts.size(); ++i) {
+    const std::string &expected = utterances.transcripts[i], &found = transcripts[i];
     characters += character_edits(expected, found);
     words += word_edits(expected, found);
-    if (std::isinf(recognised.nats[i])) {
+    if (std::isinf(nats_of_each[i])) {
       ++impossible;
     } else {
-      nats += recognised.nats[i];
+      nats += nats_of_each[i];
       symbols += std::ssize(utterances.labels[i]);
     }
   }
@@ -126,12 +121,19 @@ inline Scores scores_of(const Recognised& recognised, const Utterances& utteranc
   return scores;
 }
 
-/// Recognises and decodes. `progress` gets the number of utterances done.
+/// Recognises and decodes batch by batch. `progress` gets the number of utterances done.
 inline Scores evaluate_recogniser(CtcModel& model, const Utterances& utterances, const FrameOptions& frames,
                                   const Vocabulary& vocabulary, const SpeechDecoder& decode,
                                   const ReportDone& progress) {
   const auto begin = Clock::now();
-  Scores scores = scores_of(recognise(model, utterances, frames, progress), utterances, vocabulary, decode);
+  const auto count = static_cast<std::size_t>(utterances.size());
+  std::vector<std::string> transcripts(count);
+  std::vector<double> nats(count);
+  recognise_each(model, utterances, frames, progress, [&](std::size_t i, const Tensor& log_p, double of_it) {
+    transcripts[i] = vocabulary.decode(decode(log_p).labels);
+    nats[i] = of_it;
+  });
+  Scores scores = scores_of(transcripts, nats, utterances, decode);
   scores.seconds = seconds_since(begin);
   return scores;
 }
@@ -364,13 +366,15 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
     for (const InputLine& line : lines) files.push_back(line.text);
     std::vector<LineAnswer> answers(lines.size());
     const SpeechDecoder decode(settings.decoding, vocabulary());
-    const Recognised recognised =
-        recognise(own(model), read_frames(files, settings.frames, statistics()), settings.frames);
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      const LabelHypothesis best = decode(recognised.log_p[i]);
-      answers[i].text = vocabulary().decode(best.labels);
-      answers[i].score = best.log_p;
-    }
+    const Utterances recordings{read_frames(files, settings.frames, statistics()),
+                                std::vector<std::vector<std::int32_t>>(files.size()),
+                                {}};
+    recognise_each(own(model), recordings, settings.frames, {},
+                   [&](std::size_t i, const Tensor& log_p, double) {
+                     const LabelHypothesis best = decode(log_p);
+                     answers[i].text = vocabulary().decode(best.labels);
+                     answers[i].score = best.log_p;
+                   });
     return answers;
   }
 
@@ -397,7 +401,10 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
     for (const double weight : {0.1, 0.25, 0.5, 1.0, 2.0})
       for (const double bonus : {0.0, 1.0, 2.0, 4.0}) {
         decode.weigh(weight, bonus);
-        const SpeechTrial trial{weight, bonus, scores_of(recognised, valid, vocabulary(), decode)};
+        std::vector<std::string> transcripts;
+        for (const Tensor& log_p : recognised.log_p)
+          transcripts.push_back(vocabulary().decode(decode(log_p).labels));
+        const SpeechTrial trial{weight, bonus, scores_of(transcripts, recognised.nats, valid, decode)};
         tried(trial);
         if (!best || errors(trial) < errors(*best)) best = trial;
       }

@@ -126,7 +126,7 @@ TEST_F(AdaptiveTest, Refuses) {
   refused({"--cache", "--set", "cache.thta=3"}, "did you mean 'cache.theta'");
   refused({"--cache", "--set", "lambda=0.1"}, "did you mean 'cache.lambda'?");
   refused({"--cache", "--set", "cache.lambda=1.5"}, "0 to 1");
-  refused({"--cache", "--set", "cache.window=1000000000"}, "are available; ");
+  refused({"--cache", "--set", "cache.window=1000000000"}, "are available: make it smaller");
   refused({"--cache", "--set", "dynamic.decay=0"}, "goes with --dynamic");
   refused({"--set", "cache.theta=2"}, "goes with --cache");
   refused({"--tune"}, "give one of them");

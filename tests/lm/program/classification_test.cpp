@@ -223,7 +223,7 @@ TEST(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
   refused({"--set", "train.bach=3"}, "train.batch");
   refused({"--set", "model.hidden=1000000"}, "training would take more than");
   data.write("data/valid.txt", std::string("yes a film\nno a\0b\n", 18));
-  refused({}, "valid.txt: line 2: a NUL byte");
+  refused({}, "valid.txt: a NUL byte");
   data.write("data/valid.txt", "yes a film\nperhaps a film\n");
   refused({}, "valid.txt: line 2: no sentence of the training text has the label 'perhaps'");
   data.write("data/train.txt", "yes a film\nno\n");

@@ -59,7 +59,7 @@ TEST(CommandLine, NamesOfOtherPrograms) {
               fmt::format("train: unknown option {}; here it is '{}' (with --set)", option, key));
   for (const auto& [option, key] :
        {Pair("--hidden", "model.hidden"), Pair("--weight-decay", "train.weight_decay")})
-    EXPECT_EQ(usage_error({"sweep", option, "5"}),
+    EXPECT_EQ(usage_error({"sweep", "--recipe", "demo", option, "5"}),
               fmt::format("sweep: unknown option {}; did you mean '{}'? (with --set)", option, key));
   EXPECT_EQ(usage_error({"evaluate", "r"}), "unknown command 'evaluate'; here it is 'eval'");
   EXPECT_EQ(usage_error({"sample", "r"}), "unknown command 'sample'; here it is 'generate'");

@@ -191,7 +191,7 @@ TEST_F(RefusalsTest, Texts) {
                  "not UTF-8 at byte 201 (line 2)");
   const Result missing = run_lm({"eval", run(), "--split", "test"});
   EXPECT_EQ(missing.status, 2);
-  expect_contains(missing.err, "test.txt");
+  expect_contains(missing.err, "there is no test text");
   expect_refused(run_lm({"generate", data->path("letters"), "--prompt", "a\xff"}), "--prompt");
 
   const Result score = run_lm({"score", data->path("letters")}, {.input = "the cat\n\xff\n"});

@@ -93,7 +93,7 @@ TEST_F(ScoreTest, PackedFiles) {
 
 TEST_F(ScoreTest, FilesThatAreNoText) {
   expect_refused(run_lm({"score", path("a")}, {.input = std::string("\x1f\x8b\x08\0\0\0", 6)}),
-                 "standard input: looks like a gzip file; unpack it first, as by: gunzip < FILE > NEW");
+                 "standard input: looks like a gzip file; give the text that is in it");
 }
 
 TEST_F(ScoreTest, Totals) {
