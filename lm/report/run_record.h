@@ -75,7 +75,7 @@ struct RunRecord {
   RunConfig config;
   std::int64_t vocabulary_size = 0, types = 0, parameters = 0;
   bool finished = false;
-  bool keeps_base = false;             // no evaluation was better than that of the weights it began with
+  bool keeps_base = false;  // no evaluation was better than that of the weights it began with
 
   std::vector<LoggedSteps> steps{};
   std::vector<LoggedEvaluation> evaluations{};

@@ -35,8 +35,8 @@ struct SweepRun {
 };
 
 /// In the order of the settings; the last one varies fastest, the seed faster. Seeds are numbered from the
-/// recipe's train.seed on, unless that is swept. InputError for a bad recipe, key or value, for values and keys
-/// that are given twice, and if settings contradict each other, with the combination that does.
+/// recipe's train.seed on, unless that is swept. InputError for a bad recipe, key or value, for values and
+/// keys that are given twice, and if settings contradict each other, with the combination that does.
 std::vector<SweepRun> runs_of_sweep(const std::string& recipe, const std::vector<SweptSettings>& swept,
                                     std::optional<std::int64_t> seeds);
 

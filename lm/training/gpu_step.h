@@ -16,8 +16,8 @@
 
 #include "autograd/sink.h"
 #include "cuda/runtime.h"
-#include "optim/updates.h"
 #include "optim/step_control.h"
+#include "optim/updates.h"
 
 namespace rondo {
 

@@ -9,8 +9,8 @@
 #include "autograd/functions.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/gpu_step.h"
-#include "optim/step_control.h"
 #include "optim/averaging.h"
+#include "optim/step_control.h"
 
 namespace rondo {
 namespace {

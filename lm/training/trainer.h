@@ -13,8 +13,8 @@
 #include "optim/averaging.h"
 #include "optim/optimizer.h"
 #include "optim/validation.h"
-#include "tensor/profile.h"
 #include "tensor/error.h"
+#include "tensor/profile.h"
 
 namespace rondo {
 

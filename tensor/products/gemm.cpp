@@ -10,13 +10,13 @@
 
 #include "cuda/products.h"
 #include "tensor/kernels/kernels.h"
-#include "tensor/tensor.h"
 #include "tensor/products/blas_memory.h"
 #include "tensor/products/cpu_features.h"
 #include "tensor/products/packed_gemm.h"
 #include "tensor/products/packing.h"
 #include "tensor/products/precision.h"
 #include "tensor/profile.h"
+#include "tensor/tensor.h"
 #include "tensor/threads.h"
 
 namespace rondo {

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "cuda/products.h"
-#include "tensor/profile.h"
 #include "tensor/products/cpu_features.h"
+#include "tensor/profile.h"
 
 namespace rondo {
 namespace {

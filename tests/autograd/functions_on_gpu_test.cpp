@@ -3,9 +3,9 @@
 // MixtureLoss and CrossEntropyInPlace; Moments, Softmax, LogSoftmax and LogitsCrossEntropy with their
 // backward passes. tests/tensor/tensors_on_gpu_test.cpp covers Fill, Copy, Accumulate, Scale, ColumnSums and
 // PartialSums, masks_on_gpu_test.cpp there DropoutMask.
-#include "autograd/normalization.h"
 #include "autograd/cross_entropy.h"
 #include "autograd/linear.h"
+#include "autograd/normalization.h"
 #include "nn/regularization.h"
 #include "tests/cuda/device.h"
 

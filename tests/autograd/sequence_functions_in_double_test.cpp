@@ -2,8 +2,8 @@
 // gradients, and what they refuse.
 #include <cmath>
 
-#include "autograd/normalization.h"
 #include "autograd/linear.h"
+#include "autograd/normalization.h"
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
 #include "autograd/sequence.h"

@@ -4,8 +4,8 @@
 // passes, and TransposeFirstTwo.
 #include "autograd/sequence.h"
 
-#include "autograd/normalization.h"
 #include "autograd/linear.h"
+#include "autograd/normalization.h"
 #include "nn/layers/attention.h"
 #include "nn/recurrent/recurrent_stack.h"
 #include "tests/cuda/device.h"

@@ -7,8 +7,8 @@
 #include "data/text/streams.h"
 #include "data/text/vocabulary.h"
 #include "nn/models/language_model.h"
-#include "optim/step_control.h"
 #include "optim/optimizer.h"
+#include "optim/step_control.h"
 
 using namespace rondo;
 

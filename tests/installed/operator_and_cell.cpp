@@ -14,8 +14,8 @@
 #include "data/text/vocabulary.h"
 #include "nn/cells/join.h"
 #include "nn/models/language_model.h"
-#include "optim/step_control.h"
 #include "optim/optimizer.h"
+#include "optim/step_control.h"
 #include "tensor/kernels/pointwise_kernels.h"
 
 #ifdef __AVX2__

@@ -1,9 +1,10 @@
 // What trains a model, on both devices: every update on the list, every optimizer over several steps,
 // averages, clipping. A new update or optimizer is compared without an edit here.
 #include "optim/updates.h"
+
 #include "optim/averaging.h"
-#include "optim/step_control.h"
 #include "optim/optimizer.h"
+#include "optim/step_control.h"
 #include "tests/cuda/device.h"
 
 namespace rondo {

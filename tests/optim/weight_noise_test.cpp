@@ -1,10 +1,10 @@
 // Weights with noise, and what comes back: optim/averaging.h. Its normal distribution:
 // tests/tensor/random_test.cpp.
-#include "optim/averaging.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "optim/averaging.h"
 
 namespace rondo {
 namespace {

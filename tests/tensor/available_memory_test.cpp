@@ -1,10 +1,10 @@
-#include "tensor/allocator.h"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <fstream>
+
+#include "tensor/allocator.h"
 
 namespace rondo {
 namespace {

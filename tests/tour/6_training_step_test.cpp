@@ -4,8 +4,8 @@
 #include "autograd/functions.h"
 #include "autograd/operators.h"
 #include "nn/layers/linear.h"
-#include "optim/step_control.h"
 #include "optim/optimizer.h"
+#include "optim/step_control.h"
 
 namespace rondo {
 namespace {

@@ -51,8 +51,8 @@ inline std::vector<Numbers> plain_rnn(const Weights& weight, const std::string& 
 }
 
 /// The states of the last layer of a stack whose parameters are called recurrent.*, of one sequence.
-inline std::vector<Numbers> plain_stack(const Weights& weight, const SentenceOptions& options,
-                                        int64_t layers, std::vector<Numbers> states) {
+inline std::vector<Numbers> plain_stack(const Weights& weight, const SentenceOptions& options, int64_t layers,
+                                        std::vector<Numbers> states) {
   const int64_t H = options.bidirectional ? options.hidden / 2 : options.hidden;
   for (int64_t layer = 0; layer < layers; ++layer) {
     const std::string suffix = fmt::format("_l{}", layer);
