@@ -400,7 +400,7 @@ parser.add_argument("--log")
 parser.add_argument("--no-products", action="store_true")
 parser.add_argument("--peer", dest="peers", action="append", default=[])
 parser.add_argument("what", nargs="*")
-options = parser.parse_args()
+options = parser.parse_intermixed_args()
 machine = asked("--describe", "machine")
 try:
     main()
