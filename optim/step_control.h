@@ -44,7 +44,8 @@ void decide_step(const real* loss, const real* squares, real most, real guard, c
                  StepRecord* records, StepDecision* decision);
 }
 
-// ---- Clipping of gradients by their global norm, on the host.
+// --- Clipping ---
+// Of gradients by their global norm, on the host.
 
 /// Scales all gradients by min(1, max_norm / (norm + 1e-6)), like PyTorch (Pascanu et al. 2013, algorithm 1),
 /// and returns their Euclidean norm before scaling. max_norm 0: only the norm. If the returned norm is not

@@ -53,8 +53,7 @@ void check_input(bool ok, fmt::format_string<Arguments...> text, Arguments&&... 
                                              const std::string& packages) {
   throw InputError(
       fmt::format("{} needs {}, which this program was built without: make WITH=\"{}\" installs the packages "
-                  "and builds it "
-                  "again",
+                  "and builds it again",
                   needs, library, packages));
 }
 

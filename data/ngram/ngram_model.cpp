@@ -90,27 +90,6 @@ NgramModel::Step NgramModel::step(State context, std::int32_t symbol) const {
   return {weight + log_probability_[index_of(node)], reduced(node)};
 }
 
-void NgramModel::distribution(State context, std::span<double> log_probabilities) const {
-  check(std::ssize(log_probabilities) == symbols_ && order() > 0,
-        "[ngram_model] {} probabilities of a model with n-grams were expected: {}", symbols_,
-        log_probabilities.size());
-  struct Backoff {
-    State context;
-    double weight;  // of backing off as far as this context
-  };
-  std::vector<Backoff> contexts{{context, 0}};
-  while (contexts.back().context != empty_context()) {
-    const auto [longer, weight] = contexts.back();
-    contexts.push_back({suffix_[index_of(longer)], weight + log_backoff_[index_of(longer)]});
-  }
-  for (auto it = contexts.rbegin(); it != contexts.rend(); ++it) {  // what a longer context has comes later
-    if (!is_context(it->context)) continue;
-    for (State n = children_[index_of(it->context)]; n < children_[index_of(it->context) + 1]; ++n)
-      if (symbol_[index_of(n)] < symbols_)
-        log_probabilities[index_of(symbol_[index_of(n)])] = it->weight + log_probability_[index_of(n)];
-  }
-}
-
 std::optional<NgramModel::State> NgramModel::find(State context, std::int32_t symbol) const {
   const State found = child(context, symbol);
   return found == none ? std::nullopt : std::optional(found);

@@ -62,8 +62,6 @@ class NgramModel {
   };
   /// Error for a symbol outside [0, V).
   Step step(State context, std::int32_t symbol) const;
-  /// ln p of each symbol after a context: V numbers, those of step(), in less time. Error for another number.
-  void distribution(State context, std::span<double> log_probabilities) const;
 
   /// The n-gram of a context and a symbol, if the model has it.
   std::optional<State> find(State context, std::int32_t symbol) const;

@@ -144,9 +144,9 @@ class Sequences {
 std::vector<Chunk> pieces_without_padding(const Chunk& chunk, std::int64_t steps);
 
 // --- Shared prefixes ---
-// Sequences side by side, where a common beginning is computed only once: the hypotheses of an n-best list
-// differ in few words. A row of a chunk stands for all sequences that are the same up to the target that it
-// scores.
+// Sequences side by side, where a common beginning is computed only once: such as hypotheses that differ in
+// few words differ in few words. A row of a chunk stands for all sequences that are the same up to the target
+// that it scores.
 
 class SharedPrefixes {
  public:

@@ -17,6 +17,7 @@
 #include "lm/report/evaluation_report.h"
 #include "lm/report/sentences.h"
 #include "lm/tasks/speech.h"
+#include "lm/tasks/translation.h"
 
 namespace rondo {
 
@@ -160,7 +161,8 @@ Measured measure_language_model(const EvaluateOptions& options, const OpenTask& 
     tuned_on.push_back({"tuned_on_valid", tuned.symbols});
   }
   progress.erase();
-  if (adapts && !options.json) fmt::print("adapting: {}\n", fmt::join(lines_of(settings_of(how)), ", "));
+  if (adapts && !options.json)
+    fmt::print("adapting: {}\n", fmt::join(assignments_of(settings_of(how)), ", "));
   flush_output();
   it.scores = task.measure(model, split, reading, how, shown_on(progress));
   it.scores.details.insert(it.scores.details.end(), tuned_on.begin(), tuned_on.end());
@@ -196,6 +198,10 @@ Measured measure_task(const EvaluateOptions& options, const OpenTask& run, Progr
       "{}: a run of the task {}, and --dynamic, --cache, --tune, --budget and --streams are for "
       "language models",
       options.run, run.config.recipe.task_name);
+  if (auto* const it = dynamic_cast<TranslatingTask*>(&task))
+    check_input(options.settings.empty() || it->translator(*run.model).has_source,
+                "{}: this task is a language model, and settings of [decoding] are for translations",
+                options.run);
   Measured it{.sha256 = open_texts(options, run, false)};
   std::vector<Detail> tuned;
   if (options.tune) tuned = tune_recogniser(options, run, progress);

@@ -24,8 +24,8 @@ struct EvaluateOptions : ComputeOptions {
   std::string data;                     // where the run's text is now; empty: not moved
   std::optional<std::int64_t> streams;  // none: final_reading() of lm/tasks/language_modelling.h
   bool dynamic = false, cache = false;  // adapt to the text: lm/evaluation/adaptive_evaluation.h
-  std::vector<Setting> settings;        // of [dynamic] and [cache], on top of the run's
-  bool tune = false;                    // first search for these settings on the validation text
+  std::vector<Setting> settings;        // of [dynamic], [cache] or [decoding], on top of the run's
+  bool tune = false;                    // first search for settings on the validation text
   std::optional<std::int64_t> budget;   // of symbols that the search may score
   bool json = false;
 };

@@ -74,10 +74,11 @@ void check_is_the_same(const PlannedRun& planned, const Provenance& made_by) {
   RunConfig there = read_config({planned.folder});
   Recipe wanted = planned.run.recipe;
   if (is_shorter(there.recipe, wanted)) there.recipe.trainer.epochs = wanted.trainer.epochs;
+  const Keys wanted_keys = keys_of(wanted);
   for (const Key& key : keys_of(there.recipe)) {
-    const std::string its = value_text(key), ours = default_text(key, keys_of(wanted));
+    const std::string its = value_text(key), ours = default_text(key, wanted_keys);
     check_input(its == ours,
-                "{}: this run has {} = {}, and the sweep {}: give another --out; only a larger number of "
+                "{}: this run has {} = {}, and the sweep has {}: give another --out; only a larger number of "
                 "epochs trains runs on",
                 planned.folder.string(), key.name, its, ours);
   }
@@ -315,6 +316,8 @@ int sweep(const SweepOptions& options) {
   const std::vector<PlannedRun> planned = plan_runs(options);
   fs::create_directories(out);
   const FolderLock lock(out, "sweeps here");
+  const fs::path drawn = out / "sweep.svg";
+  file_to_write("--out", drawn.string());  // rather refused now than after the trainings
   const int status = Sweep(options, planned).train_all();
   std::vector<std::string> folders;
   for (const PlannedRun& it : planned)
@@ -323,7 +326,7 @@ int sweep(const SweepOptions& options) {
   if (runs.empty()) return status;
   print_table(runs, {.json = options.json});
   if (const std::vector<Plot> plots = plots_of_sweep(runs); !plots.empty())
-    write_atomically(out / "sweep.svg", svg_of(plots));
+    write_atomically(drawn, svg_of(plots));
   return status;
 }
 
@@ -334,8 +337,7 @@ Command add_sweep(CommandLine& line) {
   CLI::App& app = add_command(
       line, "sweep", "train every combination of settings, with several seeds",
       "lm sweep --recipe char-lstm --data book.txt --set train.epochs=5 --set model.hidden=128,256,512 "
-      "--seeds 3 "
-      "--out runs/sizes",
+      "--seeds 3 --out runs/sizes",
       "Each run is that of lm train with these settings, in a folder of --out that is named after them. At "
       "the end comes their table, which lm table FOLDER shows again; sweep.svg in --out draws it. Ctrl-C "
       "stops, and the same command continues: finished runs are kept, stopped ones resumed.");
@@ -345,13 +347,13 @@ Command add_sweep(CommandLine& line) {
   add_text(app, "--out", options->train.out, "FOLDER",
            "the folder to make, or to continue in (default: runs/RECIPE-sweep)");
   const auto read_settings = [options](const std::vector<std::string>& texts) {
+    options->settings.clear();
     for (const std::string& text : texts) options->settings.push_back(parse_swept(text));
   };
   app.add_option_function<std::vector<std::string>>(
          "--set", read_settings,
          "a setting with one or several values, can be repeated; a list is a value in [ ]. Settings that "
-         "vary "
-         "together: --set model.hidden:model.dropout=650:0.5,1500:0.65")
+         "vary together: --set model.hidden:model.dropout=650:0.5,1500:0.65")
       ->type_name("KEY=VALUE,...")
       ->expected(1)
       ->take_all();

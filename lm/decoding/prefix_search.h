@@ -19,14 +19,13 @@ namespace rondo {
 
 struct LabelHypothesis {
   std::vector<int32_t> labels;
-  double log_p =
-      0;  // of the labels, natural: the sum over the paths that were followed; of best_path() one path
+  /// Of the labels, natural: the sum over the paths that were followed; of best_path() one path.
+  double log_p = 0;
   double score = 0;  // that hypotheses are ranked by: log_p and what a language model adds
 };
 
-/// Both read the log probabilities of one sequence, [frames, symbols] on the host.
-
-/// Of equally probable symbols of a frame the first.
+/// Returns the labels of the most probable symbol of each frame of log_p [frames, symbols], on the host; of
+/// equal ones it takes the first.
 LabelHypothesis best_path(const Tensor& log_p);
 
 /// The labels that are left, best first, equal ones in a fixed order: at most `beam`, as after each frame.

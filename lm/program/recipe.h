@@ -119,9 +119,9 @@ struct Recipe {
   ReportOptions report;
 
   /// Makes this a recipe of another task, whose settings have their defaults.
-  void set_task(const std::string& name) {
-    task_name = name;
-    task = TaskOfRecipe(make_task(name));
+  void set_task(const std::string& chosen) {
+    task_name = chosen;
+    task = TaskOfRecipe(make_task(chosen));
   }
   /// The task, if it is language modelling; else null.
   LanguageModellingTask* language_modelling() const { return dynamic_cast<LanguageModellingTask*>(&*task); }

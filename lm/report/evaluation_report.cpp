@@ -49,10 +49,14 @@ std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained)
           : "all read as the same symbol");
 }
 
+namespace {
+
 bool is_worse_than_uniform(double nats, std::int64_t vocabulary_size) {
   constexpr double margin = 0.1;  // nats: a new model is about as bad as that
   return !(nats <= std::log(static_cast<double>(vocabulary_size)) + margin);
 }
+
+}  // namespace
 
 std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& rate) {
   if (!is_worse_than_uniform(nats, vocabulary_size)) return "";
@@ -136,22 +140,23 @@ void print_scores(const std::string& text, const Scores& scores) {
   for (const auto& [name, value] : lines) fmt::print("{:<{}} {}\n", name, width, value);
 }
 
-std::vector<std::string> lines_of(const std::vector<Detail>& details) {
-  std::vector<std::string> lines;
-  for (const Detail& it : details) lines.push_back(fmt::format("{}={}", it.name, text_of(it)));
-  return lines;
+std::vector<std::string> assignments_of(const std::vector<Detail>& details) {
+  std::vector<std::string> texts;
+  for (const Detail& it : details)
+    std::visit([&](const auto& value) { texts.push_back(fmt::format("{}={}", it.name, value)); }, it.value);
+  return texts;
 }
 
 std::string options_text(const Adaptation& how) {
   std::vector<std::string> words;
   if (how.dynamic) words.emplace_back("--dynamic");
   if (how.cache) words.emplace_back("--cache");
-  for (const std::string& line : lines_of(searched_settings_of(how))) words.push_back("--set " + line);
+  for (const std::string& line : assignments_of(searched_settings_of(how))) words.push_back("--set " + line);
   return fmt::format("{}", fmt::join(words, " "));
 }
 
 std::string text_of(const Trial& trial) {
-  return fmt::format("{}  {}", fmt::join(lines_of(searched_settings_of(trial.how)), "  "),
+  return fmt::format("{}  {}", fmt::join(assignments_of(searched_settings_of(trial.how)), "  "),
                      std::isfinite(trial.nats)
                          ? fmt::format("{:.4f} nats  perplexity {:.2f}", trial.nats, std::exp(trial.nats))
                          : "no finite probabilities");

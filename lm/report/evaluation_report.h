@@ -29,9 +29,8 @@ std::string share_text(const UnknownShare& it);
 /// or, if `<unk>` is not trained, if the share is large enough to change the figures; else empty.
 std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained = true);
 
-/// Whether a language model costs more than equal probabilities for all symbols of its vocabulary.
-bool is_worse_than_uniform(double nats, std::int64_t vocabulary_size);
-/// A warning if it does; else empty. `rate` is the learning rate that may be too high.
+/// A warning if a language model costs more than equal probabilities; else empty. `rate` is the learning rate
+/// that may be too high.
 std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& rate);
 /// What to do after a training has diverged; `section` has its learning rate.
 std::string advice_after_divergence(const std::string& section);
@@ -45,7 +44,7 @@ std::string warning_of_same_texts(const CorpusText& texts);
 /// Prints scores: what was scored, the metrics, the details, a line each.
 void print_scores(const std::string& text, const Scores& scores);
 /// "cache.theta=0.3" of each setting.
-std::vector<std::string> lines_of(const std::vector<Detail>& settings);
+std::vector<std::string> assignments_of(const std::vector<Detail>& settings);
 /// The options that give another evaluation these settings, as far as a search varies them.
 std::string options_text(const Adaptation& how);
 /// A trial of a search, in a line, and the whole search.

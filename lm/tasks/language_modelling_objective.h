@@ -58,8 +58,8 @@ inline Keys keys_of(LanguageModellingOptions& options) {
       {keys_of(options.batches),
        {{"reset_every", &options.reset_every, at_least(0), "steps",
          "after which streams begin again from the initial state, counted over all epochs (Chung et al. "
-         "2015: "
-         "100); each epoch begins from it as well; evaluations do not reset theirs; 0: only between epochs"},
+         "2015: 100); each epoch begins from it as well; evaluations do not reset theirs; 0: only between "
+         "epochs"},
         {"micro_batch", &options.micro_batch, at_least(0), "streams",
          "computed at once, a divisor of the batch: less memory, same result (except in bn_ cells); "
          "0: the whole batch"},

@@ -234,7 +234,7 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
       // Only the first task, which decides, has references to translate.
       if (parts_.size() > 1) part.valid.references.clear();
     }
-    if (has_test()) evaluated(settings.tasks.front(), Split::test);
+    if (has_test()) encoded("test");  // of the first task, which is the chosen one in a training
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = TextTask::notes();
@@ -305,7 +305,7 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
   TranslationSettings& translation() override { return settings.translation; }
   const TranslationSettings& translation() const override { return settings.translation; }
   Translator translator(Module& model) override {
-    return {own(model).at(chosen_), {source_of(chosen()), vocabulary()}, !chosen().source.empty()};
+    return {own(model).at(chosen_), source_of(chosen()), vocabulary(), !chosen().source.empty()};
   }
   const Pairs& pairs_of_training() const override {
     return parts_.empty() ? encoded("train").pairs : parts_.at(chosen_).train;

@@ -27,7 +27,7 @@ struct MixedTask {
   Objective* objective = nullptr;
 };
 
-/// Begins the names of a task's state in the file of a training's.
+/// The beginning of the names that a task's state has in state.safetensors.
 inline std::string state_prefix(const MixedTask& it) { return "tasks." + it.name + "."; }
 
 class MultiTaskObjective : public Objective {

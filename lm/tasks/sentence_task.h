@@ -33,7 +33,7 @@ class SentenceObjective : public Objective {
   bool next_batch(Batch& batch) final {
     if (!batches_.next(staged_)) return false;
     batch.parts = staged_.share.count > 0 ? parts() : 0;
-    if (batch.parts > 0) batch.indices = indices_of(staged_);
+    batch.indices = batch.parts > 0 ? indices_of(staged_) : std::vector<std::vector<int32_t>>();
     batch.scored = scored() * parts();
     return true;
   }

@@ -353,8 +353,7 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
   }
   Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
     const SpeechDecoder decode(settings.decoding, vocabulary());
-    reading_progress_ = progress_of;
-    const Utterances& utterances = encoded(split);
+    const Utterances& utterances = read(split, progress_of);
     Scores scores = evaluate_recogniser(own(model), utterances, settings.frames, vocabulary(), decode,
                                         progress_of("evaluating " + split, utterances.size()));
     if (!texts_.stand_in.empty()) scores.details.push_back({"stand_in", texts_.stand_in});
@@ -391,8 +390,7 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
   SpeechTrial tune(Module& model, const ProgressOf& progress_of,
                    const std::function<void(const SpeechTrial&)>& tried) {
     SpeechDecoder decode(settings.decoding, vocabulary());
-    reading_progress_ = progress_of;
-    const Utterances& valid = encoded("valid");
+    const Utterances& valid = read("valid", progress_of);
     const Recognised recognised = recognise(own(model), valid, settings.frames);
     std::optional<SpeechTrial> best;
     const auto errors = [](const SpeechTrial& it) {
@@ -415,6 +413,13 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
 
  private:
   bool has_test() const override { return texts_.has("test"); }
+  /// Returns what encoded() does, which may take long.
+  const Utterances& read(const std::string& split, const ProgressOf& progress_of) {
+    reading_progress_ = progress_of;
+    const Utterances& utterances = encoded(split);
+    reading_progress_ = show_nothing;
+    return utterances;
+  }
   Utterances encode(const std::string& split) const override {
     const SpeechText& of = texts_.at(split);
     return read_utterances(of, vocabulary(), settings.frames, statistics(),

@@ -179,7 +179,7 @@ inline void fill_in(LineAnswer& answer, const Hypothesis& found, const std::vect
 /// An encoder-decoder, and what it reads and writes.
 struct Translator {
   EncoderDecoder& model;
-  const PairVocabularies vocabularies;
+  const Vocabulary &source, &target;
   bool has_source = true;  // false: it is a language model
 };
 
@@ -214,8 +214,7 @@ class TranslatingTask : public Task {
   }
   /// The best translations of lines. An empty line has an empty one of score 0.
   std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
-    const auto& [translating, vocabularies, has_source] = translator(model);
-    const auto& [source, target] = vocabularies;
+    const auto& [translating, source, target, has_source] = translator(model);
     const TranslationSettings& settings = translation();
     check_input(has_source, "this is a language model, without a source to translate");
     check_input(!settings.decoding.attention || translating.options().attention != SourceAttention::none,
@@ -324,7 +323,9 @@ class TranslationTask : public TextTask<TranslationTask, TranslationSettings, En
 
   TranslationSettings& translation() override { return settings; }
   const TranslationSettings& translation() const override { return settings; }
-  Translator translator(Module& model) override { return {own(model), pair()}; }
+  Translator translator(Module& model) override {
+    return {own(model), vocabularies_.front(), vocabularies_.back()};
+  }
   const Pairs& pairs_of_training() const override {
     if (!train_) train_ = training_pairs(texts_.train, pair(), settings.data.pairs.max_length);
     return *train_;

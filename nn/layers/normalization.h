@@ -1,7 +1,7 @@
-// Normalisation as modules. Recurrent batch normalisation as a part of a cell: gamma, which is trained and
-// shared over time, and the population statistics of each time step. Cooijmans et al. 2016, section 3. There
-// is no beta: the caller adds a gate's bias or the other term of a sum to the normalised value. The
-// mathematics is in autograd/normalization.h. Next: nn/cells/batch_norm.h.
+// Normalisation as modules: layer normalisation, and recurrent batch normalisation, a part of a cell: gamma,
+// which is trained and shared over time, and the population statistics of each time step. Cooijmans et al.
+// 2016, section 3. There is no beta: the caller adds a gate's bias or the other term of a sum to the
+// normalised value. The mathematics is in autograd/normalization.h. Next: nn/cells/batch_norm.h.
 #pragma once
 
 #include <string>
@@ -41,8 +41,8 @@ class BatchNorm {
 };
 
 /// Layer normalisation, Ba, Kiros & Hinton 2016: weight (x - mean) / sqrt(variance + epsilon) + bias, each
-/// row of x [.., W] with its own mean and variance,
-/// so that other rows and padding have no effect. Names and initial values are PyTorch's: weight 1, bias 0.
+/// row of x [.., W] with its own mean and variance, so that other rows and padding have no effect. Names and
+/// initial values are PyTorch's: weight 1, bias 0.
 struct LayerNorm : Module {
   LayerNorm(Module& parent, std::string name, int64_t width, double added_to_variance = 1e-5)
       : Module(parent, std::move(name)),

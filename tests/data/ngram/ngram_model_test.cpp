@@ -54,19 +54,6 @@ TEST_F(Backoff, StatesAreEqualWhereTheFutureIs) {
   EXPECT_NE(after({0}), model.step(model.line_start(), 0).next);
 }
 
-TEST_F(Backoff, DistributionsHaveTheProbabilitiesOfAllSteps) {
-  std::vector<double> found(3);
-  for (NgramModel::State context = 0; context < model.first(3); ++context) {
-    model.distribution(context, found);
-    for (std::int32_t symbol = 0; symbol < 3; ++symbol)
-      EXPECT_EQ(found[static_cast<std::size_t>(symbol)], model.step(context, symbol).log_probability)
-          << context << ", " << symbol;
-  }
-  found.resize(4);
-  EXPECT_THROW(model.distribution(0, found), Error);
-  EXPECT_THROW(NgramModel(4).distribution(0, found), Error);  // no n-grams as yet
-}
-
 TEST_F(Backoff, ListsItsNgrams) {
   EXPECT_EQ(model.order(), 3);
   std::vector<std::vector<std::int32_t>> seen;

@@ -204,8 +204,7 @@ log_every = 1
     auto& task = run.task_as<TranslationTask>("translation");
     const Keys keys = keys_of(run.config.recipe);
     for (const Setting& setting : settings_of(settings)) apply_setting(setting, keys);
-    const auto [model, vocabularies, has_source] = task.translator(*run.model);
-    const Vocabulary& target = vocabularies.target;
+    const auto& [model, source, target, has_source] = task.translator(*run.model);
     std::string told;
     for (const auto& found :
          translate(model, std::vector<std::vector<int32_t>>{{1, 2, 3, 0}, {4, 2, 0}}, false,

@@ -50,13 +50,13 @@ TEST_P(ResumeTest, KilledAtAnyMoment) {
       << "each step is logged once";
 }
 
-INSTANTIATE_TEST_SUITE_P(Optimizers, ResumeTest,
-                         testing::Values(std::vector<std::string>{},
-                                         std::vector<std::string>{"train.optimizer=sgd", "train.momentum=0.5",
-                                                                  "train.learning_rate=1", "model.cell=gru",
-                                                                  "train.micro_batch=0",
-                                                                  "train.early_stopping=12"},
-                                         std::vector<std::string>{"model.cell=bn_lstm"}));
+INSTANTIATE_TEST_SUITE_P(
+    Optimizers, ResumeTest,
+    testing::Values(std::vector<std::string>{},
+                    std::vector<std::string>{"train.optimizer=sgd", "train.momentum=0.5",
+                                             "train.learning_rate=1", "model.cell=gru", "train.micro_batch=0",
+                                             "train.early_stopping=12"},
+                    std::vector<std::string>{"model.cell=bn_lstm", "model.trained_initial_states=true"}));
 
 TEST(Resume, SaysThatTheLastDigitsMayDiffer) {
   const SmallData data;
