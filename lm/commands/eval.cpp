@@ -284,9 +284,11 @@ void warn_of_changed_files(const OpenTask& run) {
   }
 }
 
-int evaluate(const EvaluateOptions& options) {
+int evaluate(EvaluateOptions options) {
   const Compute compute = choose_device(options);
   OpenTask run = open_task(options.run, compute.device);
+  if (const auto parts = run.task().parts(); options.task.empty() && !parts.empty())
+    options.task = parts.front();
   if (!options.sentences.empty()) return evaluate_sentences(options, run, compute);
   if (!options.task.empty()) run.task().choose_part(options.task, "--task");
   apply_settings(options, run);

@@ -33,7 +33,7 @@ struct EvaluateOptions : ComputeOptions {
 constexpr std::int64_t default_tuning_budget = 200'000;
 
 /// Prints scores and settings on stdout. Returns 0.
-int evaluate(const EvaluateOptions& options);
+int evaluate(EvaluateOptions options);
 
 // What the evaluations of all tasks share.
 

@@ -35,7 +35,7 @@ std::string last_name(const std::filesystem::path& path);
 std::string file_to_read(const std::string& given);
 
 // --- Files to write ---
-// The files that options name for output: `lm embed --output`, `lm table --plot` and the like. They are
+// The files that options name for output: `lm embed --output`, `lm plot --out` and the like. They are
 // checked before the work begins, so that nothing is computed in vain.
 
 /// The file that `option` names, absolute and with links resolved; empty if `name` is. Creates nothing.

@@ -245,7 +245,8 @@ namespace {
 /// InputError unless the run has a model, of this layout.
 void check_has_model(const RunFolder& folder, const Module& layout) {
   check_input(file_is_there(folder.model()),
-              "{} holds no model; its {} is written by the first evaluation of its training",
+              "{} holds no model: {} is written by the first evaluation of its training; if it was moved, "
+              "restore it",
               folder.path.string(), folder.model().filename().string());
   check_model_layout(folder.model(), layout);
 }
@@ -254,7 +255,7 @@ void check_has_model(const RunFolder& folder, const Module& layout) {
 
 void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted) {
   const std::string run = folder.path.string();
-  throw InputError(fmt::format("{}: a run of the task {}, and this command is for {}; use {}", run,
+  throw InputError(fmt::format("{}: a run of the task {}, where one of {} is needed; use {}", run,
                                config.recipe.task_name, wanted,
                                command_with({config.recipe.task->usage().command, run})));
 }

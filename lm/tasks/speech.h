@@ -308,7 +308,6 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
       notes.push_back(
           fmt::format("{} training utterances have fewer steps than their transcripts need, and are left out",
                       left_out_));
-    if (!texts_.stand_in.empty()) notes.push_back(fmt::format("these are {}", texts_.stand_in));
     return notes;
   }
   void assume(const Sizes& sizes) override {
