@@ -192,7 +192,7 @@ TEST(Sweep, MarksNoBestAmongVocabularies) {
 
 TEST_F(Sweeps, RefusesFoldersOfOtherRuns) {
   expect_refused(run_lm(words_of(*data, {"--set", "model.hidden=9,10", "--set", "train.epochs=1"})),
-                 "hidden=9_seed=1: this run has train.epochs = 2, and the sweep 1: give another --out");
+                 "hidden=9_seed=1: this run has train.epochs = 2, and the sweep has 1: give another --out");
   std::vector<std::string> words = words_of(*data, {});
   words[6] = run("hidden=9_seed=1");
   expect_refused(run_lm(words), "is a run; give the folder");
