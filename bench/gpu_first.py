@@ -18,6 +18,7 @@ stopped by SIGTERM. These environment variables change what it does:
 The exit status is 0 only if no part failed.
 """
 
+import contextlib
 import json
 import os
 import platform
@@ -191,6 +192,8 @@ class First:
         """Ends what still runs, and packs what there is."""
         if self.running:
             self.running.terminate()  # `timeout` hands it on
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.running.wait(10)  # it saves its state: a file that is renamed cannot be packed
         packed = self.results / "gpu-first.tar.gz"
         with tarfile.open(f"{packed}.part", "w:gz") as archive:  # without weights and optimizers
             archive.add(self.folder, self.folder.name, filter=lambda it: None if it.name.endswith(".safetensors") else it)
