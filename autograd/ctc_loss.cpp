@@ -67,7 +67,7 @@ Variable ctc_loss(const Variable& scores, const CtcTargets& targets) {
   check(targets.largest_label < V, "[{}] label {} is not in [1, {}), as scores {} require", name,
         targets.largest_label, V, scores.shape());
 
-  const Tensor x = scores.value();
+  const Tensor& x = scores.value();
   const Device device = x.device();
   const bool both = recording() && scores.needs_gradient();
   const auto labels = [frames = targets.frames, counts = targets.counts, ids = targets.labels,
@@ -87,7 +87,8 @@ Variable ctc_loss(const Variable& scores, const CtcTargets& targets) {
 
   auto backward = [labels, x = Saved(x), log_sum_exp, states, loss](const std::vector<Tensor>& gradients,
                                                                     const Inputs& in) {
-    const Tensor from = x.get(name), dx(from.shape(), from.device()), dloss = contiguous(gradients[0]);
+    const Tensor& from = x.get(name);
+    const Tensor dx(from.shape(), from.device()), dloss = contiguous(gradients[0]);
     launch(dx.device(), dx.extent(),
            CtcGradient{from.read_operand(), log_sum_exp.data(), labels(dx.device()), states.write_operand(),
                        loss.data(), dloss.data(), dx.write_operand()});
