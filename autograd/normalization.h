@@ -12,7 +12,7 @@ namespace rondo {
 /// weight and bias [W]. Equation (4) of the paper, with PyTorch's epsilon.
 Variable layer_norm(const Variable& x, const Variable& weight, const Variable& bias,
                     real epsilon = real(1e-5));
-/// The same without weight and bias.
+/// Returns layer_norm() without weight and bias.
 Variable normalized_rows(const Variable& x, real epsilon = real(1e-5));
 
 struct ColumnMoments {

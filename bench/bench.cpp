@@ -1,4 +1,4 @@
-// What `make bench` (bench/bench.py) starts: trainings of lm in processes of their own, and tables of lm
+// The program that `make bench` (bench/bench.py) starts: it trains lm on request, and prints tables of lm
 // alone. Next: bench/worker.h, bench/tables.h.
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// What the benchmark's tables of lm alone have in common: clocks, the machine's peak, and the one printer.
+// The tables of the benchmark share these clocks, the machine's peak, and the one printer.
 #pragma once
 
 #include <cstddef>

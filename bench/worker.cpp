@@ -65,7 +65,7 @@ std::vector<int32_t> random_symbols(int64_t count, int64_t limit) {
   return ids;
 }
 
-/// What peers need to know of the updates.
+/// Returns the settings by which a peer makes the same updates.
 Json settings_of(const TrainerOptions& trainer) {
   return {{"optimizer", name_of(trainer.optimizer.kind)},
           {"learning_rate", trainer.optimizer.learning_rate.value_or(0)},

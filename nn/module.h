@@ -5,7 +5,6 @@
 #pragma once
 
 #include <limits>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>

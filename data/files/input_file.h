@@ -77,7 +77,7 @@ std::string sha256_hex(const InputFile& file, std::uint64_t begin = 0);
 /// The endings of packed files.
 constexpr std::string_view packed_suffixes[] = {".gz", ".zst"};
 bool is_packed(const std::filesystem::path& path);
-/// Whether this program was built with the library for files of such an ending: zlib or libzstd.
+/// Returns whether this program was built with the library that reads files of this ending: zlib or libzstd.
 bool can_unpack(std::string_view suffix);
 
 class Unpacker;

@@ -30,7 +30,7 @@ std::optional<double> number_in(std::string_view text);
 /// at < text.size().
 std::size_t utf8_length(std::string_view text, std::size_t at);
 
-/// What check_utf8() throws: a caller may add advice, such as another unit.
+/// check_utf8() throws this; a caller may add advice, such as another unit.
 class NotUtf8 : public InputError {
  public:
   using InputError::InputError;
@@ -53,7 +53,7 @@ void check_kind(std::string_view bytes, const std::string& name);
 
 /// `text` for a line on a terminal: control characters, and bytes that are not UTF-8, become `\xNN`.
 std::string printable(std::string_view text);
-/// The same for text that may be long: at most about the first hundred bytes, then "...".
+/// Returns the first hundred bytes or so of a text as printable(), and "..." if it is longer.
 std::string excerpt(std::string_view text);
 
 }  // namespace rondo

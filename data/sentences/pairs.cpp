@@ -30,10 +30,10 @@ PairVocabularies vocabularies_of(const TextPair& train, Tokenization tokenizatio
 
 namespace {
 
-Pairs encode(const TextPair& texts, const PairVocabularies& vocabularies, std::int64_t max_length,
-             bool without_empty) {
-  Pairs pairs{.source = encode_sentences(texts.source.content, texts.source.name, vocabularies.source),
-              .target = encode_sentences(texts.target.content, texts.target.name, vocabularies.target)};
+Pairs encode(const TextPair& texts, const Vocabulary& source, const Vocabulary& target,
+             std::int64_t max_length, bool without_empty) {
+  Pairs pairs{.source = encode_sentences(texts.source.content, texts.source.name, source),
+              .target = encode_sentences(texts.target.content, texts.target.name, target)};
   check(pairs.source.size() == pairs.target.size(), "[pairs] {} and {} sentences", pairs.source.size(),
         pairs.target.size());
   if (max_length == 0 && !without_empty) return pairs;
@@ -62,12 +62,14 @@ Pairs encode(const TextPair& texts, const PairVocabularies& vocabularies, std::i
 
 }  // namespace
 
-Pairs encode_pairs(const TextPair& texts, const PairVocabularies& vocabularies, std::int64_t max_length) {
-  return encode(texts, vocabularies, max_length, texts.has_gaps);
+Pairs encode_pairs(const TextPair& texts, const Vocabulary& source, const Vocabulary& target,
+                   std::int64_t max_length) {
+  return encode(texts, source, target, max_length, texts.has_gaps);
 }
 
-Pairs training_pairs(const TextPair& texts, const PairVocabularies& vocabularies, std::int64_t max_length) {
-  return encode(texts, vocabularies, max_length, true);
+Pairs training_pairs(const TextPair& texts, const Vocabulary& source, const Vocabulary& target,
+                     std::int64_t max_length) {
+  return encode(texts, source, target, max_length, true);
 }
 
 // --- Batches ---

@@ -37,11 +37,13 @@ PairVocabularies vocabularies_of(const TextPair& train, Tokenization tokenizatio
 /// With a `max_length` other than 0, pairs in which a side has more symbols, not counting its end symbol,
 /// are left out; so are those with an empty side of a text with gaps. InputErrors of encode_sentences(), and
 /// if no pair is left.
-Pairs encode_pairs(const TextPair& texts, const PairVocabularies& vocabularies, std::int64_t max_length = 0);
+Pairs encode_pairs(const TextPair& texts, const Vocabulary& source, const Vocabulary& target,
+                   std::int64_t max_length = 0);
 
 /// The same without pairs that have an empty side, from which no translation can be learnt. InputError also
 /// if no other pair is left.
-Pairs training_pairs(const TextPair& texts, const PairVocabularies& vocabularies, std::int64_t max_length);
+Pairs training_pairs(const TextPair& texts, const Vocabulary& source, const Vocabulary& target,
+                     std::int64_t max_length);
 
 // --- Batches ---
 

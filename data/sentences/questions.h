@@ -112,7 +112,8 @@ struct AnonymousQuestion {
   std::string document, question;
   std::vector<std::string> names;
 };
-/// Of a user's question, in which `@placeholder` stands for what is asked. A document that has markers
+/// Replaces names by markers in a user's question, in which `@placeholder` stands for what is asked. A
+/// document that has markers
 /// already keeps them, and has no names. InputError, beginning with `where`, if there are no entities, more
 /// than `entities`, or no `@placeholder`.
 AnonymousQuestion anonymous(std::string_view document, std::string_view question, std::int64_t entities,

@@ -6,7 +6,6 @@
 #include <sentencepiece_trainer.h>
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <map>
 #include <unordered_map>

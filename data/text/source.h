@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <functional>
 #include <future>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>

@@ -36,17 +36,6 @@ CLI::Option* add_list(CLI::App& to, const std::string& name, std::vector<std::st
   return to.add_option(name, into, what)->type_name(type)->expected(1)->take_all();
 }
 
-CLI::Option* add_settings(CLI::App& to, std::vector<Setting>& into, const std::string& what) {
-  const auto read = [&into](const std::vector<std::string>& texts) {
-    into.clear();
-    for (const std::string& text : texts) into.push_back(parse_setting(text));
-  };
-  return to.add_option_function<std::vector<std::string>>("--set", read, what)
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->take_all();
-}
-
 void add_steps(CLI::App& to, std::string& steps) {
   add_value(to, "--steps", steps, "N", integer(0),
             "end after this many updates of the weights, whatever --epochs says; 0: epochs end it");

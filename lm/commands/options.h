@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -59,8 +58,20 @@ CLI::Option* add_text(CLI::App& to, const std::string& name, Into& into, const s
 CLI::Option* add_list(CLI::App& to, const std::string& name, std::vector<std::string>& into,
                       const std::string& type, const std::string& what);
 
-/// --set KEY=VALUE, which can be repeated.
-CLI::Option* add_settings(CLI::App& to, std::vector<Setting>& into, const std::string& what);
+/// --set, which can be repeated; `parse` reads a text of the form `type`.
+template <class Parsed>
+CLI::Option* add_settings(CLI::App& to, std::vector<Parsed>& into, const std::string& what,
+                          Parsed parse(const std::string&) = parse_setting,
+                          const std::string& type = "KEY=VALUE") {
+  const auto read = [&into, parse](const std::vector<std::string>& texts) {
+    into.clear();
+    for (const std::string& text : texts) into.push_back(parse(text));
+  };
+  return to.add_option_function<std::vector<std::string>>("--set", read, what)
+      ->type_name(type)
+      ->expected(1)
+      ->take_all();
+}
 
 /// One of the names of an enum, or only of those given, in any case.
 template <class Enum, class Into>

@@ -346,17 +346,11 @@ Command add_sweep(CommandLine& line) {
   add_text(app, "--data", options->train.data, "DIR|FILE", data_text);
   add_text(app, "--out", options->train.out, "FOLDER",
            "the folder to make, or to continue in (default: runs/RECIPE-sweep)");
-  const auto read_settings = [options](const std::vector<std::string>& texts) {
-    options->settings.clear();
-    for (const std::string& text : texts) options->settings.push_back(parse_swept(text));
-  };
-  app.add_option_function<std::vector<std::string>>(
-         "--set", read_settings,
-         "a setting with one or several values, can be repeated; a list is a value in [ ]. Settings that "
-         "vary together: --set model.hidden:model.dropout=650:0.5,1500:0.65")
-      ->type_name("KEY=VALUE,...")
-      ->expected(1)
-      ->take_all();
+  add_settings(
+      app, options->settings,
+      "a setting with one or several values, can be repeated; a list is a value in [ ]. Settings that "
+      "vary together: --set model.hidden:model.dropout=650:0.5,1500:0.65",
+      parse_swept, "KEY=VALUE,...");
   add_value(app, "--seeds", options->seeds, "N", integer(1, 10000),
             "runs of each setting, with the seeds from the recipe's train.seed on (default: 1)");
   add_value(app, "--jobs", options->jobs, "N", integer(1, max_threads),

@@ -1,4 +1,5 @@
-// The setup of a training: lm/commands/training.h.
+// The data and the files with which a training begins, and what it says before its first step:
+// lm/commands/training.h.
 #include <algorithm>
 
 #include "cuda/runtime.h"

@@ -2,7 +2,6 @@
 // Terminal, log and page: lm/program/terminal.h, lm/program/log.h, lm/report/page.h.
 #include "lm/commands/training.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 

@@ -113,6 +113,13 @@ bool is_comparable(const Entry& entry, const RunRecord& run) {
          (task.empty() || (!parts.empty() && task == parts.front()));
 }
 
+/// Takes the last figures of each set of sentences.
+void take_sentences(const Entry& entry, RunRecord& run) {
+  SentenceSetFigures it = sentence_figures_in(entry);
+  std::erase_if(run.sentences, [&](const SentenceSetFigures& other) { return other.set == it.set; });
+  run.sentences.push_back(std::move(it));
+}
+
 /// Takes the last measurement of each kind. A text read as published, or by translators with the run's beam,
 /// takes precedence over other readings.
 void take_measurement(const Entry& entry, RunRecord& run) {
@@ -129,11 +136,17 @@ void take_measurement(const Entry& entry, RunRecord& run) {
   if (!into || !kind->is_plain() || into->read != preferred || it.read == preferred) into = it;
 }
 
-/// Reads the measurements of the run's present model; without one, those of the model that was measured last.
+/// Reads the measurements of the run's present model, and those of its vectors; without a model, those of the
+/// one that was measured last.
 std::vector<Entry> read_evaluations(const RunFolder& folder, const Task& task) {
   std::vector<Entry> entries;
   read_json_lines(folder.evaluations(), "`lm eval` keeps", [&](const Entry& entry) {
-    if (entry.contains("set")) return true;  // of vectors: lm/report/sentences.h
+    if (entry.contains("set")) {
+      sentence_figures_in(entry);  // refuses what is not such a line
+      entry.at("model").get<std::string>();
+      entries.push_back(entry);
+      return true;
+    }
     for (const char* key : {"types", "vocabulary_size", "parameters"}) integer_at(entry, key);
     for (const char* key : {"precision", "read", "model"}) entry.at(key).get<std::string>();
     entry.at("sha256").get<std::vector<std::string>>();
@@ -164,7 +177,12 @@ RunRecord read_run(const std::string& path, bool is_training) {
   RunRecord run = read_log(path);
   const RunFolder folder{path};
   const Recipe& recipe = run.recipe();
-  const std::vector<Entry> kept = read_evaluations(folder, *recipe.task);
+  std::vector<Entry> kept;
+  for (Entry& it : read_evaluations(folder, *recipe.task))
+    if (it.contains("set"))
+      take_sentences(it, run);
+    else
+      kept.push_back(std::move(it));
   if (file_is_there(vocabulary_paths(folder, recipe).back()) || kept.empty()) {
     read_vocabularies(folder, run.config);
     run.vocabulary_size = recipe.task->vocabulary().size();
@@ -177,7 +195,6 @@ RunRecord read_run(const std::string& path, bool is_training) {
   }
   for (const Entry& it : kept) take_measurement(it, run);
   const bool is_valid = run.measured[valid_kind].has_value();
-  run.sentences = kept_sentence_figures(folder);
   if (!is_training && !run.finished && is_valid && file_is_there(folder.state()))  // without a test text
     run.finished = is_finished(recipe.trainer, folder.state());
   return run;

@@ -5,12 +5,8 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lm/program/log.h"

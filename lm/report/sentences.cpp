@@ -267,25 +267,9 @@ std::vector<Variable> expand_vocabulary(SkipThought& model, SkipThoughtTask& tas
   return std::move(expansion.tables);
 }
 
-std::vector<SentenceSetFigures> kept_sentence_figures(const RunFolder& run) {
-  std::vector<std::pair<std::string, SentenceSetFigures>> all;  // each with the SHA-256 of its model
-  read_json_lines(run.evaluations(), "`lm eval` keeps", [&](const nlohmann::json& entry) {
-    if (entry.contains("set"))
-      all.emplace_back(entry.at("model"), SentenceSetFigures{entry.at("set"), integer_at(entry, "scored"),
-                                                             figures_of(entry.at("vectors")),
-                                                             figures_of(entry.at("word_means"))});
-    return true;
-  });
-  std::vector<SentenceSetFigures> last;  // of each set
-  if (all.empty()) return last;
-  const std::string model =
-      file_is_there(run.model()) ? sha256_hex(InputFile(run.model())) : all.back().first;
-  for (auto& [of, figures] : all) {
-    if (of != model) continue;
-    std::erase_if(last, [&set = figures.set](const SentenceSetFigures& it) { return it.set == set; });
-    last.push_back(std::move(figures));
-  }
-  return last;
+SentenceSetFigures sentence_figures_in(const nlohmann::json& entry) {
+  return {entry.at("set"), integer_at(entry, "scored"), figures_of(entry.at("vectors")),
+          figures_of(entry.at("word_means"))};
 }
 
 }  // namespace rondo

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
@@ -74,8 +73,8 @@ std::vector<std::pair<std::string, std::string>> texts_of(const std::vector<Sent
 std::vector<Variable> expand_vocabulary(SkipThought& model, SkipThoughtTask& task, const std::string& file,
                                         const std::vector<std::pair<std::string, std::string>>& texts);
 
-/// The stored figures of the run's present model: the last ones of each set. InputError, naming the line, for
-/// an invalid file.
-std::vector<SentenceSetFigures> kept_sentence_figures(const RunFolder& run);
+/// Returns the figures that a line of evaluations.jsonl has of a set. Exceptions of nlohmann::json, and
+/// InputErrors, for what is not such a line.
+SentenceSetFigures sentence_figures_in(const nlohmann::json& entry);
 
 }  // namespace rondo

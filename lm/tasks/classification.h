@@ -163,12 +163,6 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
     SentenceTask::set_vocabularies(files, folder);
     labels_ = Labels::from_text(content_among(files, "labels.txt"), folder + "/labels.txt");
   }
-  std::vector<UnknownShare> unknown_shares() const override {
-    std::vector<UnknownShare> shares;
-    for (const auto& [split, it] : encoded_)
-      shares.push_back(share_of(text(split).sentences, it.sentences, vocabulary(), false));
-    return shares;
-  }
   void assume(const Sizes& sizes) override {
     const std::int64_t length = length_within(0), count = sentences_of(settings.train, length);
     set_encoded(
@@ -200,6 +194,9 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
   }
 
  private:
+  std::vector<UnknownShare> shares_of(const std::string& split, const LabelledSentences& it) const override {
+    return {share_of(text(split).sentences, it.sentences, vocabulary(), false)};
+  }
   bool has_test() const override { return texts_.test.has_value(); }
   LabelledSentences encode(const std::string& split) const override {
     return encode_labelled(text(split), vocabulary(), *labels_);

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -203,12 +202,6 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
                                     ids_path(of, vocabulary(), ids_folder()).string()));
     return notes;
   }
-  std::vector<UnknownShare> unknown_shares() const override {
-    std::vector<UnknownShare> shares;
-    for (const auto& [split, it] : encoded_)
-      shares.push_back({text(split).name, it.counts.unknowns, std::ssize(it.ids)});
-    return shares;
-  }
   void assume(const Sizes& sizes) override {
     // Lines of train.length symbols, or a text for streams or crops: enough for a batch, and for an
     // evaluation.
@@ -311,6 +304,9 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
   }
 
  private:
+  std::vector<UnknownShare> shares_of(const std::string& split, const EncodedText& it) const override {
+    return {{text(split).name, it.counts.unknowns, std::ssize(it.ids)}};
+  }
   bool has_test() const override { return texts_.test.has_value(); }
   EncodedText encode(const std::string& split) const override {
     const Text& of = text(split);

@@ -225,11 +225,11 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
   void prepare() override {
     const std::int64_t max_length = settings.translation.data.pairs.max_length;
     for (const MixedTaskOptions& task : settings.tasks) {
-      const PairVocabularies vocabularies{source_of(task), of_language(task.target)};
+      const Vocabulary &source = source_of(task), &target = of_language(task.target);
       const TextPair text = text_of(task, Split::train);
       Part& part = parts_.emplace_back();
-      part.train = task.source.empty() ? encode_pairs(text, vocabularies, max_length)
-                                       : training_pairs(text, vocabularies, max_length);
+      part.train = task.source.empty() ? encode_pairs(text, source, target, max_length)
+                                       : training_pairs(text, source, target, max_length);
       part.valid = evaluated(task, Split::valid);
       // Only the first task, which decides, has references to translate.
       if (parts_.size() > 1) part.valid.references.clear();

@@ -187,12 +187,6 @@ class SkipThoughtTask : public SentenceTask<SkipThoughtTask, SkipThoughtSettings
                                   settings.triples.max_length));
     return notes;
   }
-  std::vector<UnknownShare> unknown_shares() const override {
-    std::vector<UnknownShare> shares;
-    for (const auto& [split, it] : encoded_)
-      shares.push_back(share_of(text(split), it.sentences, vocabulary()));
-    return shares;
-  }
   void assume(const Sizes& sizes) override {
     const std::int64_t length = length_within(settings.triples.max_length),
                        count = sentences_of(settings.train.batches, length);
@@ -244,6 +238,9 @@ class SkipThoughtTask : public SentenceTask<SkipThoughtTask, SkipThoughtSettings
   void set_vocabulary(Vocabulary vocabulary) { vocabularies_ = {std::move(vocabulary)}; }
 
  private:
+  std::vector<UnknownShare> shares_of(const std::string& split, const Triples& it) const override {
+    return {share_of(text(split), it.sentences, vocabulary())};
+  }
   bool has_test() const override { return texts_.test.has_value(); }
   Triples encode(const std::string& split) const override {
     return triples_of(text(split), vocabulary(), split == "train" ? settings.triples.max_length : 0);

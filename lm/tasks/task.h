@@ -314,6 +314,12 @@ class TextTask : public Base {
     return sizes;
   }
   const Vocabulary& vocabulary() const override { return vocabularies_.back(); }
+  std::vector<UnknownShare> unknown_shares() const override {
+    std::vector<UnknownShare> all;
+    for (const auto& [split, it] : encoded_)
+      for (UnknownShare& share : shares_of(split, it)) all.push_back(std::move(share));
+    return all;
+  }
   void prepare() override {
     encoded("train");
     for (const std::string& split : measured_splits()) encoded(split);
@@ -331,6 +337,10 @@ class TextTask : public Base {
   static Model& own(Module& model) { return dynamic_cast<Model&>(model); }
   virtual bool has_test() const = 0;
   virtual Encoded encode(const std::string& split) const = 0;
+  /// How much of each text of a split its vocabulary does not know.
+  virtual std::vector<UnknownShare> shares_of(const std::string& /*split*/, const Encoded& /*it*/) const {
+    return {};
+  }
   /// The names of the files of its vocabularies in a run.
   virtual std::vector<std::string> vocabulary_files() const { return {"vocab.txt"}; }
   /// The text of a split. InputError if there is none.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -83,7 +82,7 @@ inline TextPair first_lines(const TextPair& text, double share) {
 inline TranslationText translation_text(const TextPair& text, const Vocabulary& source,
                                         const Vocabulary& target, bool reverse_source) {
   TranslationText result{
-      .pairs = encode_pairs(text, {source, target}), .target = &target, .reverse_source = reverse_source};
+      .pairs = encode_pairs(text, source, target), .target = &target, .reverse_source = reverse_source};
   std::int64_t number = 0;
   for (const std::string_view line : split_lines(text.target.content)) {
     ++number;
@@ -327,7 +326,9 @@ class TranslationTask : public TextTask<TranslationTask, TranslationSettings, En
     return {own(model), vocabularies_.front(), vocabularies_.back()};
   }
   const Pairs& pairs_of_training() const override {
-    if (!train_) train_ = training_pairs(texts_.train, pair(), settings.data.pairs.max_length);
+    if (!train_)
+      train_ = training_pairs(texts_.train, vocabularies_.front(), vocabularies_.back(),
+                              settings.data.pairs.max_length);
     return *train_;
   }
   const TranslationText& measured_text(const std::string& split) const override { return encoded(split); }
@@ -341,7 +342,6 @@ class TranslationTask : public TextTask<TranslationTask, TranslationSettings, En
   std::vector<std::string> vocabulary_files() const override {
     return {"vocab.source.txt", "vocab.target.txt"};
   }
-  PairVocabularies pair() const { return {vocabularies_.front(), vocabularies_.back()}; }
 
   mutable std::optional<Pairs> train_;
 };

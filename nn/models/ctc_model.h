@@ -13,7 +13,6 @@
 // lm/tasks/speech.h.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -14,7 +14,6 @@
 // the padded batch.) Data: data/sentences/labelled_sentences.h. Next: lm/tasks/classification.h.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <tuple>
 
 #include "tensor/kernels/kernels.h"
 #include "tensor/tensor.h"

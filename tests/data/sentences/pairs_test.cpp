@@ -25,7 +25,7 @@ PairVocabularies separate(const TextPair& train, Tokenization tokenization = {})
 TEST(Pairs, EachLineIsASentenceWithItsEnd) {
   const TextPair train = texts("a b\n\nb\n", "x\ny x\n\n");
   const PairVocabularies vocabularies = separate(train);  // a b <eos> <unk>, x <eos> y <unk>
-  const Pairs pairs = encode_pairs(train, vocabularies);
+  const Pairs pairs = encode_pairs(train, vocabularies.source, vocabularies.target);
   ASSERT_EQ(pairs.size(), 3);
   EXPECT_EQ(ids_of(pairs.source[0]), (Ids{0, 1, 2}));
   EXPECT_EQ(ids_of(pairs.source[1]), (Ids{2})) << "an empty line";
@@ -37,7 +37,7 @@ TEST(Pairs, EachLineIsASentenceWithItsEnd) {
   EXPECT_EQ(pairs.target.length(1), 3);
   EXPECT_EQ(pairs.left_out, 0);
 
-  const Pairs other = encode_pairs(texts("c a\n", "y z\n"), vocabularies);
+  const Pairs other = encode_pairs(texts("c a\n", "y z\n"), vocabularies.source, vocabularies.target);
   EXPECT_EQ(ids_of(other.source[0]), (Ids{3, 0, 2}));
   EXPECT_EQ(other.source.count(3), 1) << "unknown";
   EXPECT_EQ(other.target.count(3), 1);
@@ -47,7 +47,8 @@ TEST(Pairs, EachLineIsASentenceWithItsEnd) {
 TEST(Pairs, CharactersAndBytesEndInNewlines) {
   for (const Unit unit : {Unit::characters, Unit::bytes}) {
     const TextPair train = texts("ab\n\n b", "x\ny\nz");
-    const Pairs pairs = encode_pairs(train, separate(train, {unit}));
+    const auto [source, target] = separate(train, {unit});
+    const Pairs pairs = encode_pairs(train, source, target);
     ASSERT_EQ(pairs.size(), 3);
     EXPECT_EQ(ids_of(pairs.source[0]), (Ids{0, 1, 2}));
     EXPECT_EQ(ids_of(pairs.source[1]), (Ids{2}));
@@ -55,39 +56,42 @@ TEST(Pairs, CharactersAndBytesEndInNewlines) {
     EXPECT_EQ(ids_of(pairs.target[2]), (Ids{3, 1}));
   }
   const TextPair train = texts(" ab\n", "x\n");
-  EXPECT_EQ(ids_of(encode_pairs(train, separate(train, {Unit::characters, true})).source[0]), (Ids{0, 1, 2}));
+  const auto [source, target] = separate(train, {Unit::characters, true});
+  EXPECT_EQ(ids_of(encode_pairs(train, source, target).source[0]), (Ids{0, 1, 2}));
 }
 
 TEST(Pairs, LongPairsAreLeftOutAndCounted) {
   const TextPair train = texts("a a\na a a\na\na a\n", "b\nb\nb b b\nb b\n");
   const PairVocabularies vocabularies = separate(train);
-  const Pairs two = encode_pairs(train, vocabularies, 2);
+  const Pairs two = encode_pairs(train, vocabularies.source, vocabularies.target, 2);
   ASSERT_EQ(two.size(), 2) << "the ends do not count";
   EXPECT_EQ(two.left_out, 2) << "one for each side";
   EXPECT_EQ(ids_of(two.source[0]), (Ids{0, 0, 1}));
   EXPECT_EQ(ids_of(two.target[0]), (Ids{0, 1}));
   EXPECT_EQ(ids_of(two.target[1]), (Ids{0, 0, 1}));
   EXPECT_EQ(two.target.symbols(), 5);
-  EXPECT_EQ(encode_pairs(train, vocabularies, 3).left_out, 0);
-  EXPECT_EQ(encode_pairs(train, vocabularies, 0).size(), 4) << "no limit";
-  expect_input_error([&] { encode_pairs(train, vocabularies, 1); }, "a.de and a.en", "all 4 pairs",
-                     "max_length = 1");
+  EXPECT_EQ(encode_pairs(train, vocabularies.source, vocabularies.target, 3).left_out, 0);
+  EXPECT_EQ(encode_pairs(train, vocabularies.source, vocabularies.target, 0).size(), 4) << "no limit";
+  expect_input_error([&] { encode_pairs(train, vocabularies.source, vocabularies.target, 1); },
+                     "a.de and a.en", "all 4 pairs", "max_length = 1");
 }
 
 TEST(Pairs, ThoseWithAnEmptySideAreNotTrainedOn) {
   const TextPair train = texts("a\n\nb b\n \nb\n", "x\ny\n\n\ny y y\n");
   const PairVocabularies vocabularies = separate(train);
-  const Pairs pairs = training_pairs(train, vocabularies, 2);
+  const Pairs pairs = training_pairs(train, vocabularies.source, vocabularies.target, 2);
   ASSERT_EQ(pairs.size(), 1);
   EXPECT_EQ(ids_of(pairs.source[0]), (Ids{0, 1}));
   EXPECT_EQ(ids_of(pairs.target[0]), (Ids{0, 1}));
   EXPECT_EQ(pairs.empty, 3);
   EXPECT_EQ(pairs.left_out, 1) << "the long one";
-  EXPECT_EQ(training_pairs(train, vocabularies, 0).size(), 2);
-  expect_input_error([&] { training_pairs(texts("\na\n", "x\n\n"), vocabularies, 0); }, "a.de and a.en",
-                     "all 2 pairs have an empty side");
-  expect_input_error([&] { training_pairs(texts("a a\na\n", "x\n\n"), vocabularies, 1); }, "a.de and a.en",
-                     "no pair is left: 1 have more than max_length = 1 symbols, 1 an empty side");
+  EXPECT_EQ(training_pairs(train, vocabularies.source, vocabularies.target, 0).size(), 2);
+  expect_input_error(
+      [&] { training_pairs(texts("\na\n", "x\n\n"), vocabularies.source, vocabularies.target, 0); },
+      "a.de and a.en", "all 2 pairs have an empty side");
+  expect_input_error(
+      [&] { training_pairs(texts("a a\na\n", "x\n\n"), vocabularies.source, vocabularies.target, 1); },
+      "a.de and a.en", "no pair is left: 1 have more than max_length = 1 symbols, 1 an empty side");
 }
 
 TEST(Pairs, SharedVocabularyHasTheSymbolsOfBothSides) {

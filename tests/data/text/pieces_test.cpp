@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <random>
-#include <set>
 
 #include "data/sentences/pairs.h"
 #include "data/text/vocabulary.h"

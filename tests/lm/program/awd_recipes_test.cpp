@@ -1,6 +1,6 @@
 // The recipes of AWD-LSTM, AWD-LSTM-MoS and AWD-MMLSTMs-MoS, held to the tables of their papers and to the
 // settings of their authors' code: every key of a recipe, as what no table has is what it is by default.
-// Their parameters: tests/lm/program/recipes_test.cpp.
+// Their parameters: tests/lm/program/recipe_parameters_test.cpp.
 #include <gtest/gtest.h>
 
 #include "lm/program/recipe.h"

@@ -3,8 +3,6 @@
 #include "data/text/pieces.h"
 
 #include <cmath>
-#include <numbers>
-#include <numeric>
 
 #include "data/text/vocabulary.h"
 #include "tests/lm/program/program.h"

@@ -1,7 +1,6 @@
 // `lm probe`, and probes during a training, as users start them.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "tests/lm/program/program.h"

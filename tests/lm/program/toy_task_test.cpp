@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "data/text/text.h"
 #include "lm/commands/commands.h"
 #include "lm/program/cli.h"

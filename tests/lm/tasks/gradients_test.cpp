@@ -2,8 +2,6 @@
 // uses, and leaves no trace.
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "autograd/functions.h"
 #include "lm/tasks/classification.h"
 #include "lm/tasks/language_modelling.h"

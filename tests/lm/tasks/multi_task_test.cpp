@@ -160,7 +160,7 @@ TEST(MultiTask, ContinuesFromWhereItWasSaved) {
 /// Reverses words, with an auto-encoder and a language model of the results.
 struct Reversal {
   static TranslationText encoded(const TextPair& text, const Vocabulary& vocabulary) {
-    return {.pairs = encode_pairs(text, {vocabulary, vocabulary}), .target = &vocabulary};
+    return {.pairs = encode_pairs(text, vocabulary, vocabulary), .target = &vocabulary};
   }
   Reversal() {
     const TextPair train = reversal_task(1, 150, {.letters = 4, .max_length = 4});

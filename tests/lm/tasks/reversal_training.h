@@ -23,7 +23,7 @@ struct ReversalTraining {
                             int64_t pairs = 600, Device device = Device::cpu)
       : text(reversal_task(1, pairs, sizes)),
         vocabularies(vocabularies_of(text, {}, {}, false)),
-        train(encode_pairs(text, vocabularies)),
+        train(encode_pairs(text, vocabularies.source, vocabularies.target)),
         valid(held_out()),
         model(model_options, vocabularies.source.size(), vocabularies.target.size(), 1, device),
         task(model, task_options, train, valid),
@@ -65,7 +65,8 @@ struct ReversalTraining {
  private:
   TranslationText held_out() const {
     const TextPair pairs = reversal_task(2, 60, sizes);
-    TranslationText result{.pairs = encode_pairs(pairs, vocabularies), .target = &vocabularies.target};
+    TranslationText result{.pairs = encode_pairs(pairs, vocabularies.source, vocabularies.target),
+                           .target = &vocabularies.target};
     for (const std::string_view line : split_lines(pairs.target.content))
       result.references.emplace_back(line);
     return result;

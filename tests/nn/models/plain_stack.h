@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "nn/models/sequence_model.h"
