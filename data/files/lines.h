@@ -22,7 +22,7 @@ constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 std::string_view stripped(std::string_view line);
 /// Splits a text at white space.
 std::vector<std::string_view> words_of(std::string_view text);
-/// The number that the whole text is, as 12, -0.5 or 1e-3; else nothing.
+/// Returns the finite number that the whole text is, as 12, -0.5 or 1e-3; else nothing.
 std::optional<double> number_in(std::string_view text);
 
 /// The number of bytes of the UTF-8 sequence that begins at `at` (1 to 4), or 0 if there is none. Strict

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <numbers>
 #include <optional>
@@ -153,9 +152,9 @@ class Reader {
 
   /// The natural logarithm, from the text of the decimal one.
   double logarithm(std::string_view text) const {
-    const double value = number_in(text).value_or(NAN);
-    check_here(std::isfinite(value), "'{}' is not a number", text);
-    return value <= log10_of_zero ? zero : value * std::numbers::ln10;
+    const std::optional<double> value = number_in(text);
+    check_here(value.has_value(), "'{}' is not a number", text);
+    return *value <= log10_of_zero ? zero : *value * std::numbers::ln10;
   }
 
   NgramModel read_unigrams() {

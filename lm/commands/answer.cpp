@@ -10,7 +10,6 @@
 
 #include "lm/commands/eval.h"
 #include "lm/commands/options.h"
-#include "lm/decoding/beam_search.h"
 #include "lm/program/compute.h"
 #include "lm/program/files.h"
 #include "lm/program/run.h"
@@ -18,9 +17,10 @@
 #include "lm/report/evaluation_report.h"
 #include "lm/report/page.h"
 #include "lm/report/sentences.h"
-#include "lm/tasks/multi_task.h"
 #include "lm/tasks/registry.h"
+#include "lm/tasks/skip_thought.h"
 #include "lm/tasks/speech.h"
+#include "lm/tasks/translation.h"
 
 namespace rondo {
 namespace {

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "data/files/lines.h"
 #include "data/text/text.h"
 #include "lm/program/cli.h"
 #include "lm/program/toml.h"
@@ -209,13 +210,9 @@ Setting parse_setting(const std::string& text) {
   const std::size_t equals = text.find('=');
   check_input(equals != std::string::npos && equals > 0,
               "--set {}: expected key=value, as in --set model.layers=2", excerpt(text));
-  const auto trimmed = [](std::string part) {
-    part.erase(0, std::min(part.find_first_not_of(' '), part.size()));
-    part.erase(part.find_last_not_of(' ') + 1);
-    return part;
-  };
-  return {fmt::format("--set {}", excerpt(text)), trimmed(text.substr(0, equals)),
-          trimmed(text.substr(equals + 1))};
+  const std::string_view assignment = text;
+  return {fmt::format("--set {}", excerpt(text)), std::string(stripped(assignment.substr(0, equals))),
+          std::string(stripped(assignment.substr(equals + 1)))};
 }
 
 void apply_setting(const Setting& setting, const std::vector<Key>& keys) {

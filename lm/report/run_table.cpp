@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "data/files/lines.h"
 #include "lm/program/cli.h"
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"
@@ -171,7 +172,7 @@ struct RunTable {
     };
     const bool is_text = std::any_of(groups.begin(), groups.end(), [&](const Runs& group) {
       const std::string text = value(group).text;
-      return text != dash && !number_of(text);
+      return text != dash && !number_in(text);
     });
     add(name, value, is_text);
   }

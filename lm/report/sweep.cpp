@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "data/files/lines.h"
 #include "data/text/text.h"
 #include "lm/program/cli.h"
 #include "lm/program/recipe.h"
@@ -164,7 +165,7 @@ struct SweepDrawing {
                   run->path, recipe, run->recipe().name);
     std::vector<std::string> known;
     for (const std::string& key : keys)
-      if (std::all_of(rows.begin(), rows.end(), [&](const Runs& row) { return number_of(value(row, key)); }))
+      if (std::all_of(rows.begin(), rows.end(), [&](const Runs& row) { return number_in(value(row, key)); }))
         known.push_back(key);
     x = !options.over.empty() ? options.over : known.size() == 1 ? known.front() : parameters;
     if (x == parameters) on_x = known;  // sizes are points of one curve
@@ -180,7 +181,7 @@ struct SweepDrawing {
     return shown_value(row.front()->recipe(), key);
   }
   double x_of(const Runs& row) const {
-    return x == parameters ? static_cast<double>(row.front()->parameters) : *number_of(value(row, x));
+    return x == parameters ? static_cast<double>(row.front()->parameters) : *number_in(value(row, x));
   }
   /// The mean of the score on the validation text, the less the better; infinite: not measured.
   double loss(const Runs& row) const {

@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <tuple>
 
+#include "data/files/lines.h"
 #include "lm/program/terminal.h"
 #include "lm/report/svg.h"
 #include "tensor/error.h"
@@ -123,13 +123,6 @@ std::string html_of(const TextTable& table) {
   return html + "</table>\n";
 }
 
-std::optional<double> number_of(const std::string& text) {
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  const bool is_number = end == text.c_str() + text.size() && !text.empty() && std::isfinite(number);
-  return is_number ? std::optional(number) : std::nullopt;
-}
-
 std::string csv_of(const TextTable& table) {
   TextTable numbers{{}, std::vector<std::vector<TableCell>>(table.rows.size())};
   const auto add = [&](const std::string& name, std::size_t column, auto text_of) {
@@ -141,7 +134,7 @@ std::string csv_of(const TextTable& table) {
     const auto& [name, is_text] = table.columns[i];
     add(name, i, [is_text = is_text](const TableCell& cell) {
       if (cell.number) return fmt::format("{}", cell.number->value);
-      return is_text || number_of(cell.text) ? cell.text : dash;
+      return is_text || number_in(cell.text) ? cell.text : dash;
     });
     const bool is_of_means = std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
       return row[i].number && row[i].number->n > 1;
@@ -169,7 +162,7 @@ void sort_rows(TextTable& table, const std::string& name) {
   check_input(column.has_value(), "--sort {}: no such column; there are: {}", name, fmt::join(names, ", "));
   const auto rank = [&](const std::vector<TableCell>& row) {
     const TableCell& cell = row[*column];
-    const std::optional<double> number = cell.number ? cell.number->value : number_of(cell.text);
+    const std::optional<double> number = cell.number ? cell.number->value : number_in(cell.text);
     return std::tuple(cell.text == dash ? 2 : number ? 0 : 1, number.value_or(0), cell.text);
   };
   std::stable_sort(table.rows.begin(), table.rows.end(),

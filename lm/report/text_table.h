@@ -53,8 +53,6 @@ std::string html_of(const TextTable& table);
 /// several runs columns of their own have the deviation, and how many runs have a value.
 std::string csv_of(const TextTable& table);
 
-/// Returns the number that a text is; none if it is more than a number.
-std::optional<double> number_of(const std::string& text);
 /// Sorts the rows by a column, numbers by their size, dashes last. InputError, with the columns, unless
 /// `name` is a column's name, or a part of it.
 void sort_rows(TextTable& table, const std::string& name);

@@ -96,6 +96,13 @@ TEST(SplitLines, NewlinesEndLines) {
   EXPECT_EQ(split_lines("\n"), Views{""});
 }
 
+TEST(NumberIn, WholeTextsThatAreFiniteNumbers) {
+  EXPECT_EQ(number_in("-0.5"), -0.5);
+  EXPECT_EQ(number_in("1e-3"), 1e-3);
+  for (const char* const text : {"", " 1", "1 ", "1x", "x", "inf", "-inf", "nan", "1e999"})
+    EXPECT_EQ(number_in(text), std::nullopt) << text;
+}
+
 TEST(CheckKind, FilesThatAreNoText) {
   expect_input_error([] { check_kind("\x1f\x8b\x08", "a"); }, "a: looks like a gzip file");
   expect_input_error([] { check_kind("PK\x03\x04", "a"); }, "ZIP");

@@ -147,8 +147,8 @@ TEST(Settings, SetErrors) {
   EXPECT_EQ(error("size.count=0"),
             "--set size.count=0: size.count = 0: expected an integer, at least 1 (pieces)");
   EXPECT_EQ(error("count=2"), "--set count=2: unknown key 'count'; did you mean 'size.count'?");
-  for (const char* value : {"", "1\nx=2", "\n1", "\xc3\xa9", "1\xc3\xa9", "\xff", "1 2", "1 # two", "[1",
-                            "[1,\n]", "1]", "{}", "=", "[", "#", "0x1", "1979-05-27"})
+  for (const char* value : {"", "1\nx=2", "\xc3\xa9", "1\xc3\xa9", "\xff", "1 2", "1 # two", "[1", "[1,\n]",
+                            "1]", "{}", "=", "[", "#", "0x1", "1979-05-27"})
     EXPECT_EQ(error("size.count=" + std::string(value)),
               fmt::format("--set size.count={0}: size.count = {1}: expected an integer, at least 1 (pieces)",
                           printable(value), printable(value)))
