@@ -1,5 +1,5 @@
-// Gives a row of tensor/simd/gpu_row.h what it needs on a GPU: thread indices, sums over a block, and launches
-// on the one stream. Only the nvcc pass includes it.
+// Gives a row of tensor/simd/gpu_row.h what it needs on a GPU: thread indices, sums over a block, and
+// launches on the one stream. Only the nvcc pass includes it.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,8 @@ std::optional<double> number_in(std::string_view text) {
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto [read, failure] = std::from_chars(text.data(), end, number);
-  return read == end && failure == std::errc() && std::isfinite(number) ? std::optional(number) : std::nullopt;
+  return read == end && failure == std::errc() && std::isfinite(number) ? std::optional(number)
+                                                                        : std::nullopt;
 }
 
 std::size_t utf8_length(std::string_view text, std::size_t at) {
