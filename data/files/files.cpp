@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "data/files/input_file.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -51,21 +52,20 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
-/// Opens a file of lines. InputError for anything but a file, and with O_NOFOLLOW for a link; it does not
-/// wait for the writer of a pipe.
-template <class Kind>
+/// Opens a file of lines. InputError for anything but a file, a link as well; it does not wait for the writer
+/// of a pipe.
 File open_lines(const std::filesystem::path& path, int flags) {
-  File file(path, flags | O_NONBLOCK);
+  File file(path, flags | O_NONBLOCK | O_NOFOLLOW);
   const int reason = errno;
   struct stat status {};
   const bool exists = (file.is_open() ? fstat(file, &status) : lstat(path.c_str(), &status)) == 0;
-  check_input(!exists || S_ISREG(status.st_mode) || (S_ISLNK(status.st_mode) && !(flags & O_NOFOLLOW)),
-              "{}: a {}, but a file of lines is expected; move it away", path.string(),
+  check_input(!exists || S_ISREG(status.st_mode), "{}: a {}, but a file of lines is expected; move it away",
+              path.string(),
               S_ISLNK(status.st_mode)   ? "symbolic link"
               : S_ISDIR(status.st_mode) ? "folder"
                                         : "device or a pipe");
   errno = reason;
-  check_system<Kind>(file.is_open(), "{}: cannot be opened", path.native());
+  check_system(file.is_open(), "{}: cannot be opened", path.native());
   return file;
 }
 
@@ -177,27 +177,31 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
 
 void read_lines(const std::filesystem::path& path,
                 const std::function<void(std::string_view, bool ended)>& use) {
-  const File file = open_lines<InputError>(path, O_RDONLY);
-  std::string block(block_size, '\0'), rest;  // rest: the start of a line that ends in a later block
-  for (;;) {
-    const ssize_t count = read(file, block.data(), block.size());
-    check_system(count >= 0, "cannot read {}", path.native());
-    if (count == 0) break;
-    std::string_view left = std::string_view(block).substr(0, static_cast<std::size_t>(count));
+  UnpackedFile file(path);
+  bool is_first = true;
+  const auto use_line = [&](std::string_view line, bool ended) {
+    constexpr std::string_view mark = "\xef\xbb\xbf";
+    if (std::exchange(is_first, false) && line.starts_with(mark)) line.remove_prefix(mark.size());
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    use(line, ended);
+  };
+  std::string rest;  // the start of a line that ends in a later block
+  for (std::string block = file.read(); !block.empty(); block = file.read()) {
+    std::string_view left = block;
     for (std::size_t end; (end = left.find('\n')) != std::string_view::npos; left.remove_prefix(end + 1)) {
       rest += left.substr(0, end);
-      use(rest, true);
+      use_line(rest, true);
       rest.clear();
     }
     rest += left;
     check_has_lines(rest.size() <= longest_line, path);
   }
-  if (!rest.empty()) use(rest, false);
+  if (!rest.empty()) use_line(rest, false);
 }
 
 void append_line(const std::filesystem::path& path, std::string_view line, const IsWhole& is_whole) {
   check_has_lines(line.size() <= longest_line, path);
-  const File file = open_lines<Error>(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW);
+  const File file = open_lines(path, O_RDWR | O_APPEND | O_CREAT);
   const auto check_written = [&](bool ok) { check_system(ok, "cannot write {}", path.native()); };
   check_written(flock(file, LOCK_EX) == 0);  // until the file is closed
   const std::int64_t size = size_of(file, path);
@@ -233,12 +237,12 @@ void LineFile::check_goes_on(const std::filesystem::path& path, std::int64_t pos
                              const IsWhole& is_whole) {
   std::error_code ignored;
   if (std::filesystem::symlink_status(path, ignored).type() != std::filesystem::file_type::not_found)
-    place_of(open_lines<Error>(path, O_RDONLY | O_NOFOLLOW), path, position, is_whole);
+    place_of(open_lines(path, O_RDONLY), path, position, is_whole);
 }
 
 LineFile::LineFile(const std::filesystem::path& path, std::int64_t position, const IsWhole& is_whole)
     : path_(path), file_(-1), position_(0) {
-  File file = open_lines<Error>(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW);
+  File file = open_lines(path, O_RDWR | O_APPEND | O_CREAT);
   const auto [end, lacks_newline] = place_of(file, path, position, is_whole);
   check_system(ftruncate(file, end) == 0, "cannot cut {} to {} bytes", path.native(), end);
   if (lacks_newline) check_system(write_all(file, "\n"), "cannot write {}", path.native());

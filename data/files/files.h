@@ -29,9 +29,9 @@ void write_npy(const std::filesystem::path& path, std::span<const float> numbers
 /// The maximum length: a file with a longer line is not a file of lines.
 constexpr std::size_t longest_line = 16 << 20;
 
-/// Calls `use` with each line of a file, without its newline, and whether it had one: the last line may have
-/// none. Holds at most one line in memory. InputError, naming the file, if it cannot be opened, is a folder,
-/// a device or a pipe, or has a longer line.
+/// Calls `use` with each line of a file, without its newline, CRLF or LF, and whether it had one: the last
+/// line may have none. A byte-order mark is left out. Holds about one line in memory. InputErrors of
+/// UnpackedFile, and for a longer line.
 void read_lines(const std::filesystem::path& path,
                 const std::function<void(std::string_view, bool ended)>& use);
 

@@ -51,7 +51,10 @@ bool is_character(std::string_view name) {
 class Reader {
  public:
   Reader(const std::filesystem::path& path, Tokenization tokenization)
-      : name_(path.string()), text_(read_file(path)), rest_(text_), vocabulary_(tokenization) {}
+      : name_(path.string()),
+        text_(read_file(path, Pipes::accepted)),
+        rest_(text_),
+        vocabulary_(tokenization) {}
 
   Arpa read() {
     do check_here(next_line(), "no \\data\\: is it an ARPA file?");

@@ -67,7 +67,7 @@ void hold_out(LabelledTexts& texts, const LabelledFiles& files) {
 }  // namespace
 
 Text read_labelled_file(const fs::path& file, Encoding encoding, Unit unit) {
-  std::string raw = read_regular_file(file);
+  std::string raw = read_file(file);
   const std::string sha256 = sha256_hex(raw), name = printable(file.string());
   if (encoding == Encoding::windows_1252) raw = utf8_of_windows_1252(raw);
   try {
@@ -75,8 +75,7 @@ Text read_labelled_file(const fs::path& file, Encoding encoding, Unit unit) {
   } catch (const NotUtf8& error) {
     throw InputError(fmt::format("{}, or set data.encoding = \"windows_1252\"", error.what()));
   }
-  if (unit != Unit::bytes) check_is_text(raw, name);
-  Text text = clean_text(std::move(raw), name, unit);
+  Text text = clean_sentences(std::move(raw), name, unit);
   text.sha256 = sha256;
   return text;
 }

@@ -113,9 +113,7 @@ ParallelText open_parallel_text(const fs::path& folder, const ParallelOptions& o
 Text open_side(const fs::path& prefix, const std::string& language, Unit unit) {
   const fs::path file = prefix.string() + "." + language;
   check_is_there(file, fmt::format(": the text is given by its name without .{}", printable(language)));
-  std::string raw = read_regular_file(file);
-  if (unit != Unit::bytes) check_is_text(raw, printable(file.string()));
-  return clean_text(std::move(raw), file.string(), unit);
+  return clean_sentences(read_file(file), file.string(), unit);
 }
 
 // --- A generated task ---

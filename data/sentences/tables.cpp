@@ -41,15 +41,11 @@ std::optional<Places> places_of(const std::vector<std::string_view>& names, cons
 
 JudgedPairs read_judged_pairs(const std::filesystem::path& file, const PairColumns& columns, double least,
                               double most, bool bare) {
-  const std::string name = printable(file.string());
-  const std::string raw = read_regular_file(file, 1 << 30);
+  const Text text = clean_sentences(read_file(file, Pipes::refused, 1 << 30), file.string(), Unit::words);
+  const std::string& name = text.name;
   JudgedPairs pairs;
-  pairs.sha256 = sha256_hex(raw);
-  check_is_text(raw, name);
-  std::vector<std::string> ignored;
-  const std::string text = normalise_text(raw, name, ignored);
-  const std::vector<std::string_view> lines = split_lines(text);
-  check_input(!lines.empty(), "{}: empty; it must hold pairs of sentences", name);
+  pairs.sha256 = text.sha256;
+  const std::vector<std::string_view> lines = split_lines(text.content);
   std::optional<Places> places = places_of(cells_of(lines.front()), columns);
   const std::size_t header = places ? 1 : 0;
   if (!places && bare && cells_of(lines.front()).size() == 3) places = {1, 2, 0};

@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <memory>
+#include <string>
 #endif
 
 namespace rondo {
@@ -22,8 +22,7 @@ void throw_no_audio() {
 #ifndef RONDO_AUDIO
 
 bool has_audio() { return false; }
-Recording recording_of(std::string_view, const std::string&, std::int64_t) { throw_no_audio(); }
-Recording read_recording(const std::filesystem::path&, std::int64_t) { throw_no_audio(); }
+std::vector<float> read_recording(const std::filesystem::path&, std::int64_t) { throw_no_audio(); }
 
 #else
 
@@ -31,46 +30,17 @@ bool has_audio() { return true; }
 
 namespace {
 
-/// Bytes in memory as a file of libsndfile.
-struct MemoryFile {
-  std::string_view bytes;
-  sf_count_t at = 0;
-
-  static MemoryFile& of(void* file) { return *static_cast<MemoryFile*>(file); }
-  sf_count_t size() const { return static_cast<sf_count_t>(bytes.size()); }
-  sf_count_t seek(sf_count_t offset, int whence) {
-    const sf_count_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? at : size();
-    return at = std::clamp<sf_count_t>(from + offset, 0, size());
-  }
-  sf_count_t read(void* to, sf_count_t count) {
-    count = std::clamp<sf_count_t>(count, 0, size() - at);
-    std::memcpy(to, bytes.data() + at, static_cast<std::size_t>(count));
-    at += count;
-    return count;
-  }
-};
-
-SF_VIRTUAL_IO functions() {
-  return {.get_filelen = [](void* file) { return MemoryFile::of(file).size(); },
-          .seek = [](sf_count_t offset, int whence,
-                     void* file) { return MemoryFile::of(file).seek(offset, whence); },
-          .read = [](void* to, sf_count_t count, void* file) { return MemoryFile::of(file).read(to, count); },
-          .write = [](const void*, sf_count_t, void*) -> sf_count_t { return 0; },
-          .tell = [](void* file) { return MemoryFile::of(file).at; }};
-}
-
 /// The chunk sizes of a WAV file are in its header; libsndfile reads what is there of a shorter file without
 /// an error. (A size of 2^32 - 1: the writer did not know it.)
-void check_is_whole(std::string_view bytes, const std::string& name) {
-  const auto size_at = [&](std::size_t at) {
+void check_is_whole(const InputFile& file, const std::string& name) {
+  constexpr std::uint64_t first = 12, head = 8;  // of a chunk: its name and its size
+  for (std::uint64_t at = first; at + head <= file.size();) {
+    std::string chunk(head, '\0');
+    file.read(at, chunk);
     std::uint64_t size = 0;
-    for (std::size_t i = 4; i-- > 0;) size = size << 8 | static_cast<unsigned char>(bytes[at + i]);
-    return size;
-  };
-  constexpr std::size_t head = 8;  // of a chunk: its name and its size
-  for (std::size_t at = 12; at + head <= bytes.size();) {
-    const std::uint64_t size = size_at(at + 4), there = bytes.size() - at - head;
-    if (bytes.substr(at, 4) == "data") {
+    for (std::size_t i = head; i-- > 4;) size = size << 8 | static_cast<unsigned char>(chunk[i]);
+    const std::uint64_t there = file.size() - at - head;
+    if (chunk.starts_with("data")) {
       check_input(size <= there || size == std::numeric_limits<std::uint32_t>::max(),
                   "{}: truncated: its header announces {} bytes of samples, and it has {}", name, size,
                   there);
@@ -80,18 +50,23 @@ void check_is_whole(std::string_view bytes, const std::string& name) {
   }
 }
 
+void check_is_wav(const InputFile& file, const std::string& name, std::int64_t rate) {
+  check_input(file.size() > 0, "{}: empty; expected a recording in the format WAV", name);
+  std::string begin(std::min<std::uint64_t>(12, file.size()), '\0');
+  file.read(0, begin);
+  check_input(begin.starts_with("RIFF") && begin.ends_with("WAVE"),
+              "{}: not in the format WAV; convert it, as in: sox FILE -r {} -c 1 NEW.wav", name, rate);
+  check_is_whole(file, name);
+}
+
 }  // namespace
 
-Recording recording_of(std::string_view bytes, const std::string& name, std::int64_t rate) {
-  check_input(!bytes.empty(), "{}: empty; expected a recording in the format WAV", name);
-  check_input(bytes.starts_with("RIFF") && bytes.substr(std::min<std::size_t>(8, bytes.size()), 4) == "WAVE",
-              "{}: not in the format WAV; convert it, as in: sox FILE -r {} -c 1 NEW.wav", name, rate);
-  check_is_whole(bytes, name);
-  MemoryFile memory{bytes};
-  SF_VIRTUAL_IO io = functions();
+std::vector<float> read_recording(const std::filesystem::path& path, std::int64_t rate) {
+  const std::string name = printable(path.string());
+  const InputFile bytes(path);
+  check_is_wav(bytes, name, rate);
   SF_INFO info{};
-  const std::unique_ptr<SNDFILE, int (*)(SNDFILE*)> file(sf_open_virtual(&io, SFM_READ, &info, &memory),
-                                                         sf_close);
+  const std::unique_ptr<SNDFILE, int (*)(SNDFILE*)> file(sf_open(path.c_str(), SFM_READ, &info), sf_close);
   check_input(file != nullptr, "{}: no WAV file that libsndfile can read: {}", name,
               printable(sf_strerror(nullptr)));
   check_input(info.channels == 1, "{}: {} channels, and one is read: mix them, as in: sox FILE -c 1 NEW.wav",
@@ -102,25 +77,21 @@ Recording recording_of(std::string_view bytes, const std::string& name, std::int
               name, info.samplerate, rate, rate);
   check_input(info.frames > 0, "{}: no samples", name);
   // Of a hostile header libsndfile may announce more samples than there are bytes.
-  check_input(static_cast<std::uint64_t>(info.frames) <= 64 * std::uint64_t{bytes.size()},
+  check_input(static_cast<std::uint64_t>(info.frames) <= 64 * bytes.size(),
               "{}: announces {} samples, more than {} bytes can have", name, info.frames, bytes.size());
-  Recording recording{name, std::vector<float>(static_cast<std::size_t>(info.frames))};
-  const sf_count_t read = sf_readf_float(file.get(), recording.samples.data(), info.frames);
+  std::vector<float> samples(static_cast<std::size_t>(info.frames));
+  const sf_count_t read = sf_readf_float(file.get(), samples.data(), info.frames);
   check_input(read == info.frames, "{}: truncated: {} of {} samples can be read", name, read, info.frames);
   constexpr float scale = 32768;  // of 16 bits, as Kaldi has them
-  for (float& sample : recording.samples) sample *= scale;
+  for (float& sample : samples) sample *= scale;
   // Of floats: full scale is 1, and a little more occurs; squares of far more are infinite.
   constexpr float most_of_full_scale = 1000;
-  for (const float sample : recording.samples)
+  for (const float sample : samples)
     check_input(std::abs(sample) <= most_of_full_scale * scale,
                 "{}: a sample is {}, and full scale is 1: the file is damaged", name, sample / scale);
-  const auto [least, most] = std::minmax_element(recording.samples.begin(), recording.samples.end());
+  const auto [least, most] = std::minmax_element(samples.begin(), samples.end());
   check_input(*least < *most, "{}: silent: all {} samples are the same", name, info.frames);
-  return recording;
-}
-
-Recording read_recording(const std::filesystem::path& file, std::int64_t rate) {
-  return recording_of(read_regular_file(file, std::uint64_t{1} << 32), printable(file.string()), rate);
+  return samples;
 }
 
 #endif

@@ -34,7 +34,7 @@ Utterance utterance_of(std::string_view line, const std::string& name, const fs:
 }
 
 SpeechText read_table(const fs::path& file, SpeechCorpus& corpus) {
-  const Text table = corpus.record(read_text(file, Unit::characters));
+  const Text table = corpus.record(clean_sentences(read_file(file), file.string(), Unit::characters));
   SpeechText text{.name = table.name};
   for (const std::string_view line : split_lines(table.content))
     text.utterances.push_back(utterance_of(
@@ -160,8 +160,8 @@ class FrameReader {
   Frames operator()(const std::vector<std::string>& files) {
     std::vector<float> samples;
     for (const std::string& file : files) {
-      const Recording recording = read_recording(file, rate_);
-      samples.insert(samples.end(), recording.samples.begin(), recording.samples.end());
+      const std::vector<float> recording = read_recording(file, rate_);
+      samples.insert(samples.end(), recording.begin(), recording.end());
     }
     Frames frames{filterbank_.width(), filterbank_(samples)};
     check_input(frames.size() > 0, "{}: {} samples are shorter than a frame (data.window)",

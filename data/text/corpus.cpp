@@ -209,11 +209,11 @@ IdCounts encode_blocks(const Text& text, const Vocabulary& vocabulary, const IdF
   return counts;
 }
 
-/// The same for texts and vocabularies that give the same ids.
+/// The SHA-256 of all that the ids depend on, and of the format of their file.
 std::string key_of(const Text& text, const Vocabulary& vocabulary) {
   const Tokenization& tokenization = vocabulary.tokenization();
-  return sha256_hex(fmt::format("{}\n{} {}\n{}{}", text.source->key(), name_of(tokenization.unit),
-                                tokenization.strip_lines, vocabulary.to_text(),
+  return sha256_hex(fmt::format("rondo ids 3\n{}\n{} {}\n{}{}", text.source->key(),
+                                name_of(tokenization.unit), tokenization.strip_lines, vocabulary.to_text(),
                                 vocabulary.pieces() ? vocabulary.pieces()->bytes() : ""));
 }
 
@@ -227,14 +227,12 @@ EncodedText encode_long_text(const Text& text, const Vocabulary& vocabulary, con
   check_input(!failure,
               "{}: cannot be made: {}; XDG_CACHE_HOME names another folder for the ids of long texts",
               cache.string(), failure.message());
-  const std::string key = key_of(text, vocabulary);
   const fs::path path = ids_path(text, vocabulary, cache);
   const FolderLock turn = FolderLock::wait_for(cache);  // whoever comes second finds the file of the first
-  std::optional<IdFile> file = IdFile::mapped(path, key);
+  std::optional<IdFile> file = IdFile::mapped(path);
   if (!file) {
     try {
-      IdFile::write(path, key,
-                    [&](const IdFile::Pass& pass) { return encode_blocks(text, vocabulary, pass); });
+      IdFile::write(path, [&](const IdFile::Pass& pass) { return encode_blocks(text, vocabulary, pass); });
     } catch (const InputError&) {
       throw;
     } catch (const Error& error) {
@@ -243,7 +241,7 @@ EncodedText encode_long_text(const Text& text, const Vocabulary& vocabulary, con
                       "another folder for them",
                       error.what()));
     }
-    file = IdFile::mapped(path, key);
+    file = IdFile::mapped(path);
     check(file.has_value(), "{}: what was written cannot be read again", path.string());
   }
   return {std::move(file->ids), file->counts};
@@ -252,8 +250,7 @@ EncodedText encode_long_text(const Text& text, const Vocabulary& vocabulary, con
 }  // namespace
 
 fs::path ids_path(const Text& text, const Vocabulary& vocabulary, const fs::path& cache) {
-  constexpr std::size_t enough = 32;  // hexadecimal digits; the file has all of them
-  return cache / (key_of(text, vocabulary).substr(0, enough) + ".ids");
+  return cache / (key_of(text, vocabulary) + ".ids");
 }
 
 EncodedText encode_text(const Text& text, const Vocabulary& vocabulary, const fs::path& cache) {

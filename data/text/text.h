@@ -69,8 +69,9 @@ std::string normalise_text(std::string_view text, const std::string& name, std::
 /// Normalises `raw`. InputError if it is empty, a file of another kind, or not UTF-8 where the unit needs it.
 Text clean_text(std::string raw, const std::string& name, Unit unit);
 
-/// read_file, then clean_text.
-Text read_text(const std::filesystem::path& path, Unit unit);
+/// Cleans a file of sentences, also one of words: clean_text(), and InputError for NUL bytes and for what is
+/// not UTF-8, unless the unit is bytes.
+Text clean_sentences(std::string raw, const std::string& name, Unit unit);
 
 /// The note about a test text that may be missing and is; `key` is the setting that names it, empty: none.
 std::string note_of_missing_test(const std::filesystem::path& path, std::string_view key = {});

@@ -74,7 +74,7 @@ void add_pairs(SentenceSet& set, const fs::path& file) {
 
 /// These files are distributed in UTF-8, or in Latin-1 without saying so.
 Encoding encoding_of(const fs::path& file) {
-  const std::string raw = read_regular_file(file, std::numeric_limits<std::uint64_t>::max());
+  const std::string raw = read_file(file);
   return replace_invalid_utf8(raw) == raw ? Encoding::utf8 : Encoding::windows_1252;
 }
 
