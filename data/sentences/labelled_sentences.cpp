@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace rondo {
@@ -172,39 +173,17 @@ LabelledTexts open_labelled_texts(const fs::path& folder, const LabelledFiles& f
   return texts;
 }
 
-Labels::Labels(const LabelledText& train) : names_(train.labels) {
-  std::sort(names_.begin(), names_.end());
-  names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
-  check_input(names_.size() > 1, "{}: all sentences have the label '{}': nothing to tell apart",
-              train.sentences.name, names_.empty() ? "" : excerpt(names_.front()));
-}
-
-Labels Labels::from_text(std::string_view text, const std::string& name) {
-  Labels labels;
-  for (const std::string_view line : split_lines(text)) {
-    const auto label = unescape_symbol(line);
-    check_input(label && !label->empty() && (labels.names_.empty() || labels.names_.back() < *label),
-                "{}: line {}: not one label a line, in the order of their names", name, labels.size() + 1);
-    labels.names_.push_back(*label);
-  }
-  check_input(labels.size() > 1, "{}: {} labels, and a classifier has 2 or more", name, labels.size());
+Vocabulary labels_of(const LabelledText& train) {
+  const std::set<std::string> names(train.labels.begin(), train.labels.end());
+  check_input(names.size() > 1, "{}: all sentences have the label '{}': nothing to tell apart",
+              train.sentences.name, names.empty() ? "" : excerpt(*names.begin()));
+  Vocabulary labels(tokenization_of_labels);
+  for (const std::string& name : names) labels.add(name);
   return labels;
 }
 
-std::string Labels::to_text() const {
-  std::string text;
-  for (const std::string& name : names_) text += escape_symbol(name) + '\n';
-  return text;
-}
-
-std::optional<std::int32_t> Labels::id(std::string_view name) const {
-  const auto found = std::lower_bound(names_.begin(), names_.end(), name);
-  if (found == names_.end() || *found != name) return std::nullopt;
-  return static_cast<std::int32_t>(found - names_.begin());
-}
-
 LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vocabulary,
-                                  const Labels& labels) {
+                                  const Vocabulary& labels) {
   LabelledSentences result;
   for (std::size_t i = 0; i < text.labels.size(); ++i) {
     const auto id = labels.id(text.labels[i]);

@@ -22,7 +22,8 @@ bool has_word(std::string_view line, std::string_view word) {
 }
 
 /// All questions of a folder, in the order of their names, and one digest of names and contents.
-QuestionText read_folder(const fs::path& folder, std::vector<FileDigest>& files) {
+QuestionText read_folder(const fs::path& folder, const QuestionOptions& options,
+                         std::vector<FileDigest>& files) {
   QuestionText text;
   text.name = printable(folder.string());
   std::vector<fs::path> paths;
@@ -35,7 +36,7 @@ QuestionText read_folder(const fs::path& folder, std::vector<FileDigest>& files)
     const std::string content = read_file(path, Pipes::refused, 16 << 20);
     digest.update(path.filename().string() + '\n');
     digest.update(content);
-    add_question_file(text, content, printable(path.string()));
+    add_question_file(text, content, printable(path.string()), options);
   }
   files.push_back({folder.string(), digest.hex()});
   return text;
@@ -76,7 +77,8 @@ void QuestionText::add(std::string_view document, std::string_view question, std
   answers.push_back(static_cast<std::int32_t>(number));
 }
 
-void add_question_file(QuestionText& to, std::string_view content, const std::string& name) {
+void add_question_file(QuestionText& to, std::string_view content, const std::string& name,
+                       const QuestionOptions& options) {
   check_is_text(content, name);
   std::vector<std::string_view> parts;
   for (const std::string_view line : split_lines(content))
@@ -85,7 +87,9 @@ void add_question_file(QuestionText& to, std::string_view content, const std::st
               "{}: not a question of the CNN corpus: address, document, question and answer, with an empty "
               "line between them",
               name);
-  to.add(parts[1], parts[2], parts[3], name);
+  std::string document(parts[1]), question(parts[2]);
+  prepare(document, question, options);
+  to.add(document, question, parts[3], name);
 }
 
 Keys keys_of(QuestionOptions& options) {
@@ -143,22 +147,6 @@ std::string with_merged_numbers(const std::string& line) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-QuestionText prepared(QuestionText text, const QuestionOptions& options) {
-  if (options.sentences == 0 && !options.merge_numbers) return text;
-  const std::vector<std::string_view> documents = split_lines(text.documents),
-                                      questions = split_lines(text.questions);
-  std::string all_documents, all_questions;
-  for (std::size_t i = 0; i < documents.size(); ++i) {
-    std::string document(documents[i]), question(questions[i]);
-    prepare(document, question, options);
-    all_documents += document + '\n';
-    all_questions += question + '\n';
-  }
-  text.documents = std::move(all_documents);
-  text.questions = std::move(all_questions);
-  return text;
-}
-
 }  // namespace
 
 void prepare(std::string& document, std::string& question, const QuestionOptions& options) {
@@ -208,7 +196,7 @@ QuestionTexts open_questions(const fs::path& path, const QuestionOptions& option
        {std::pair(Split::train, "training"), {Split::valid, "validation"}, {Split::test, "test"}}) {
     if (split == Split::test && !file_is_there(path / name)) continue;
     check_is_folder(path / name, expected);
-    texts[split] = prepared(read_folder(path / name, texts.files), options);
+    texts[split] = read_folder(path / name, options, texts.files);
     if (const std::string note = note_of_cut(texts[split], options.document_words); !note.empty())
       texts.notes.push_back(note);
   }

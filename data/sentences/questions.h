@@ -44,10 +44,6 @@ struct QuestionText {
            const std::string& where);
 };
 
-/// The text of one file of the CNN corpus: the paragraphs address, document, question and answer, then a line
-/// "@entity0:name" for each entity, which is not read. InputError for other texts, and those of add().
-void add_question_file(QuestionText& to, std::string_view content, const std::string& name);
-
 struct QuestionOptions {
   std::int64_t sentences = 0;         // of a document, those that match its question best; 0: all
   bool merge_numbers = false;         // words of digits, points and commas become NUM
@@ -60,6 +56,12 @@ Keys keys_of(QuestionOptions& options);
 /// "normalized score obtained with the string-match"). They do not print their score; ours is Dice's
 /// coefficient of the two sets of words. Sentences keep their order.
 void prepare(std::string& document, std::string& question, const QuestionOptions& options);
+
+/// Adds what is read of one file of the CNN corpus: the paragraphs address, document, question and answer,
+/// then a line "@entity0:name" for each entity, which is not read. InputError for other texts, and those of
+/// QuestionText::add().
+void add_question_file(QuestionText& to, std::string_view content, const std::string& name,
+                       const QuestionOptions& options = {});
 
 using QuestionTexts = Splits<QuestionText>;
 

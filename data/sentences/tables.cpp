@@ -14,16 +14,6 @@ namespace rondo {
 
 namespace {
 
-std::vector<std::string_view> cells_of(std::string_view line) {
-  std::vector<std::string_view> cells;
-  for (std::size_t begin = 0;;) {
-    const std::size_t tab = line.find('\t', begin);
-    cells.push_back(line.substr(begin, tab - begin));
-    if (tab == std::string_view::npos) return cells;
-    begin = tab + 1;
-  }
-}
-
 /// Where the three columns are.
 struct Places {
   std::size_t first, second, judgment;
@@ -46,15 +36,15 @@ JudgedPairs read_judged_pairs(const std::filesystem::path& file, const PairColum
   JudgedPairs pairs;
   pairs.sha256 = text.sha256;
   const std::vector<std::string_view> lines = split_lines(text.content);
-  std::optional<Places> places = places_of(cells_of(lines.front()), columns);
+  std::optional<Places> places = places_of(fields_of(lines.front()), columns);
   const std::size_t header = places ? 1 : 0;
-  if (!places && bare && cells_of(lines.front()).size() == 3) places = {1, 2, 0};
+  if (!places && bare && fields_of(lines.front()).size() == 3) places = {1, 2, 0};
   check_input(
       places.has_value(),
       "{}: line 1: no columns {}, {} and {}, separated by tabs{}: is this the file that its name says?", name,
       columns.first, columns.second, columns.judgment, bare ? ", nor three columns without names" : "");
   for (std::size_t i = header; i < lines.size(); ++i) {
-    const std::vector<std::string_view> cells = cells_of(lines[i]);
+    const std::vector<std::string_view> cells = fields_of(lines[i]);
     check_input(cells.size() > std::max({places->first, places->second, places->judgment}),
                 "{}: line {}: {} columns; too few", name, i + 1, cells.size());
     const std::string_view judgment = stripped(cells[places->judgment]);

@@ -18,16 +18,14 @@ namespace fs = std::filesystem;
 namespace {
 
 Utterance utterance_of(std::string_view line, const std::string& name, const fs::path& folder) {
-  const std::size_t first = line.find('\t'), second = line.find('\t', std::min(first, line.size()) + 1);
-  check_input(first != std::string_view::npos && second != std::string_view::npos,
-              "{}: expected FILE.wav<TAB>SPEAKER<TAB>TRANSCRIPT, and it has {} tabs", name,
-              std::count(line.begin(), line.end(), '\t'));
-  const std::string_view file = line.substr(0, first), speaker = line.substr(first + 1, second - first - 1),
-                         transcript = stripped(line.substr(second + 1));
+  const std::vector<std::string_view> fields = fields_of(line);
+  check_input(fields.size() == 3, "{}: expected FILE.wav<TAB>SPEAKER<TAB>TRANSCRIPT, and it has {} tabs",
+              name, fields.size() - 1);
+  const std::string_view file = fields[0], speaker = fields[1], transcript = stripped(fields[2]);
   check_input(!file.empty() && !speaker.empty(), "{}: no {}", name, file.empty() ? "file" : "speaker");
   check_input(!transcript.empty(), "{}: no transcript: remove the line", name);
   check_input(std::none_of(transcript.begin(), transcript.end(), [](char c) { return c >= 0 && c < ' '; }),
-              "{}: a transcript with a tab or another control character", name);
+              "{}: a transcript with a control character", name);
   const fs::path path = folder / file;
   check_input(file_is_there(path), "{}: there is no file {}", name, printable(path.string()));
   return {name, std::string(speaker), std::string(transcript), {path.string()}};

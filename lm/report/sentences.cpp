@@ -101,7 +101,7 @@ void add_labelled(SentenceSet& set, const std::vector<fs::path>& files) {
         labelled_text(without_empty_sentences(read_labelled_file(file, encoding_of(file), Unit::words))));
     set.sha256.push_back(texts.back().sentences.sha256 + "  " + file.string());
   }
-  const Labels labels(texts.front());
+  const Vocabulary labels = labels_of(texts.front());
   set.classes = labels.size();
   for (const LabelledText& text : texts) {
     SentenceSplit split;
