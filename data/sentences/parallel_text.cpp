@@ -46,7 +46,7 @@ void check_generated_has_no_folder(const ParallelOptions& options, const std::st
 
 namespace {
 
-fs::path file_of(const fs::path& prefix, const std::string& language) {
+fs::path side_path(const fs::path& prefix, const std::string& language) {
   return prefix.string() + "." + language;
 }
 
@@ -86,8 +86,8 @@ ParallelText open_parallel_text(const fs::path& folder, const ParallelOptions& o
   ParallelText all;
   for (const auto& [split, name] :
        {std::pair(Split::train, options.train), {Split::valid, options.valid}, {Split::test, options.test}}) {
-    const fs::path source = file_of(folder / name, options.source_language),
-                   target = file_of(folder / name, options.target_language);
+    const fs::path source = side_path(folder / name, options.source_language),
+                   target = side_path(folder / name, options.target_language);
     if (split == Split::test && name.empty()) continue;
     if (split == Split::test && !file_is_there(source) && !file_is_there(target)) {
       all.notes.push_back(note_of_missing_test(source, "data.test_files"));
@@ -100,7 +100,7 @@ ParallelText open_parallel_text(const fs::path& folder, const ParallelOptions& o
 }
 
 Text open_side(const fs::path& prefix, const std::string& language, Unit unit) {
-  const fs::path file = file_of(prefix, language);
+  const fs::path file = side_path(prefix, language);
   check_is_there(file, fmt::format(": the text is given by its name without .{}", printable(language)));
   return clean_sentences(read_file(file), file.string(), unit);
 }

@@ -9,8 +9,6 @@
 #include <set>
 #include <system_error>
 
-#include "data/speech/recording.h"
-
 namespace rondo {
 
 namespace fs = std::filesystem;

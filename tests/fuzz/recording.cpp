@@ -1,5 +1,5 @@
 // Recordings in WAV files of 8000 samples a second.
-#include "data/speech/recording.h"
+#include "data/speech/features.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "data/speech/recording.h"
+#include "data/speech/features.h"
 #include "tensor/allocator.h"
 #include "tensor/error.h"
 #include "tests/fuzz/allocations.h"

@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include "data/speech/features.h"
-#include "data/speech/recording.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

@@ -1,5 +1,5 @@
 // WAV files: what is read of good ones, and what is said of others.
-#include "data/speech/recording.h"
+#include "data/speech/features.h"
 
 #include "tests/data/speech/wav.h"
 #include "tests/temporary_folder.h"

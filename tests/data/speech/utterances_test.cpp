@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "data/speech/recording.h"
 #include "tests/data/speech/wav.h"
 #include "tests/temporary_folder.h"
 
