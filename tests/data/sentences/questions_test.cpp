@@ -127,6 +127,33 @@ TEST(Questions, EntitiesBeyondAnyModelAreWords) {
   EXPECT_EQ(entity_number("@entity10000"), -1);
 }
 
+// The same questions as the first version of the script made, which was a part of this library.
+TEST(Questions, AreMadeOfATextByAScript) {
+  if (std::system("python3 -c '' > /dev/null 2>&1") != 0) GTEST_SKIP() << "no python3";
+  const TemporaryFolder folder;
+  for (const char* split : {"train", "valid"})
+    write_bytes(
+        folder / (std::string(split) + ".txt"),
+        " = Paris = \nThe engineer Gustave Eiffel lived in Paris . The tower was built by Gustave Eiffel "
+        "for the Fair .\n = = Later = = \nIt is in \"Paris.\" Visitors of Paris know Gustave Eiffel .\n"
+        " = Rome = \nRome is old . Nobody knows why .\n");
+  const std::string command = "python3 " RONDO_SOURCE_DIR "/docs/cloze.py ";
+  ASSERT_EQ(std::system((command + folder.path().string() + " " + (folder / "made").string()).c_str()), 0);
+  const QuestionTexts made = open_questions(folder / "made", {});
+  EXPECT_EQ(
+      made.train.documents,
+      "The engineer @entity25 lived in @entity1 .\n"
+      "The engineer @entity28 lived in @entity7 . The tower was built by @entity28 for the @entity16 .\n"
+      "The engineer @entity8 lived in @entity1 . The tower was built by @entity8 for the @entity27 . "
+      "It is in \" @entity1 .\n");
+  EXPECT_EQ(made.train.questions,
+            "The tower was built by @placeholder for the @entity15 .\nIt is in \" @placeholder .\n"
+            "\" Visitors of @placeholder know @entity8 .\n");
+  EXPECT_EQ(made.train.answers, (std::vector<std::int32_t>{25, 7, 1}));
+  EXPECT_EQ(made.valid.answers, made.train.answers);
+  EXPECT_FALSE(made.test);
+}
+
 /// Two questions about four entities.
 QuestionText some_text() {
   QuestionText text;
