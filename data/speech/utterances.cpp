@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <regex>
 #include <set>
 #include <system_error>
 
@@ -30,7 +31,9 @@ Utterance utterance_of(std::string_view line, const std::string& name, const fs:
 }
 
 SpeechText read_table(const fs::path& file, SpeechCorpus& corpus) {
-  const Text table = corpus.record(clean_sentences(read_file(file), file.string(), Unit::characters));
+  const Text table = clean_sentences(read_file(file), file.string(), Unit::characters);
+  corpus.files.push_back({table.name, table.sha256});
+  corpus.notes.insert(corpus.notes.end(), table.notes.begin(), table.notes.end());
   SpeechText text{.name = table.name};
   for (const std::string_view line : split_lines(table.content))
     text.utterances.push_back(utterance_of(
@@ -47,7 +50,7 @@ SpeechCorpus corpus_of_tables(const fs::path& folder) {
         file,
         ": a line for each utterance, FILE.wav<TAB>SPEAKER<TAB>TRANSCRIPT (for a folder of digits set "
         "data.source = \"digits\")");
-    corpus[split] = read_table(file, corpus);
+    corpus.splits[name_of(split)] = read_table(file, corpus);
   }
   return corpus;
 }
@@ -62,15 +65,11 @@ struct SpokenDigit {
   std::int64_t index;
 };
 std::optional<SpokenDigit> digit_of(const fs::path& path) {
-  const std::string name = path.stem().string();
-  const std::size_t first = name.find('_'), last = name.rfind('_');
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (path.extension() != ".wav" || first != 1 || last <= 2 || !is_digit(name[0])) return std::nullopt;
-  const std::string_view index = std::string_view(name).substr(last + 1);
-  if (index.empty() || index.size() > 6 || !std::all_of(index.begin(), index.end(), is_digit))
-    return std::nullopt;
-  return SpokenDigit{path.string(), name.substr(2, last - 2), static_cast<std::size_t>(name[0] - '0'),
-                     std::stoll(std::string(index))};
+  static const std::regex form("([0-9])_(.+)_([0-9]{1,6})\\.wav");
+  const std::string name = path.filename().string();
+  std::smatch parts;
+  if (!std::regex_match(name, parts, form)) return std::nullopt;
+  return SpokenDigit{path.string(), parts[2], std::stoul(parts[1]), std::stoll(parts[3])};
 }
 
 /// By speaker, in the order of their names.
@@ -86,12 +85,6 @@ std::map<std::string, std::vector<SpokenDigit>> digits_of(const fs::path& folder
     std::sort(of_speaker.begin(), of_speaker.end(),
               [](const SpokenDigit& a, const SpokenDigit& b) { return a.path < b.path; });
   return digits;
-}
-
-std::vector<std::string> speakers_of(const std::map<std::string, std::vector<SpokenDigit>>& digits) {
-  std::vector<std::string> names;
-  for (const auto& [speaker, ignored] : digits) names.push_back(speaker);
-  return names;
 }
 
 /// Adds utterances that have each recording once.
@@ -115,9 +108,7 @@ SpeechCorpus corpus_of_digits(const fs::path& given, const SpeechOptions& option
   const fs::path folder = file_is_there(given / "recordings") ? given / "recordings" : given;
   std::map<std::string, std::vector<SpokenDigit>> digits = digits_of(folder), held_out;
   for (const std::string& speaker : options.held_out_speakers) {
-    check_input(digits.contains(speaker),
-                "held_out_speakers: there is no {} (data.held_out_speakers); left are {}", speaker,
-                fmt::join(speakers_of(digits), ", "));
+    check_input(digits.contains(speaker), "held_out_speakers: there is no {}, or it is named twice", speaker);
     held_out.insert(digits.extract(speaker));
   }
   check_input(!digits.empty(),
@@ -126,7 +117,7 @@ SpeechCorpus corpus_of_digits(const fs::path& given, const SpeechOptions& option
   std::mt19937_64 random = epoch_generator(0, 0);
   const auto strings = [&](const std::string& name, const auto& speakers, std::int64_t times,
                            std::int64_t begin, std::int64_t end) {
-    SpeechText text{.name = fmt::format("{} ({})", folder.string(), name)};
+    SpeechText& text = corpus.splits[name] = {.name = fmt::format("{} ({})", folder.string(), name)};
     for (std::int64_t time = 0; time < times; ++time)
       for (const auto& [speaker, all] : speakers) {
         std::vector<SpokenDigit> some;
@@ -136,13 +127,12 @@ SpeechCorpus corpus_of_digits(const fs::path& given, const SpeechOptions& option
       }
     check_input(!text.utterances.empty(), "{}: no recordings of the indices {} and above, for {}",
                 folder.string(), begin, name);
-    return text;
   };
   constexpr std::int64_t all = 1'000'000;
-  corpus.test = strings("test", digits, 1, 0, 5);
-  corpus.valid = strings("valid", digits, 1, 5, 10);
-  if (!held_out.empty()) corpus.speakers = strings("speakers", held_out, 1, 0, all);
-  corpus.train = strings("train", digits, options.repeats, 10, all);
+  strings("test", digits, 1, 0, 5);
+  strings("valid", digits, 1, 5, 10);
+  if (!held_out.empty()) strings("speakers", held_out, 1, 0, all);
+  strings("train", digits, options.repeats, 10, all);
   corpus.stand_in = "strings of spoken digits, a stand-in for the Wall Street Journal corpus of the paper";
   corpus.notes.push_back(fmt::format("{}: {}", folder.string(), corpus.stand_in));
   return corpus;
@@ -197,16 +187,10 @@ void check_options(const SpeechOptions& options) {
               "held_out_speakers is for data.source = \"digits\": in files, test.tsv says who speaks");
 }
 
-const SpeechText* SpeechCorpus::find(std::string_view split) const {
-  if (split == "speakers") return speakers ? &*speakers : nullptr;
-  const std::optional<Split> found = value_named<Split>(split);
-  return found && (*found != Split::test || test) ? &Splits::at(*found) : nullptr;
-}
-
 const SpeechText& SpeechCorpus::at(std::string_view split) const {
-  const SpeechText* const text = find(split);
-  check_input(text != nullptr, "this corpus has no split '{}'", split);
-  return *text;
+  const auto found = splits.find(split);
+  check_input(found != splits.end(), "this corpus has no split '{}'", split);
+  return found->second;
 }
 
 SpeechCorpus open_speech(const fs::path& folder, const SpeechOptions& options) {
@@ -216,10 +200,8 @@ SpeechCorpus open_speech(const fs::path& folder, const SpeechOptions& options) {
   SpeechCorpus corpus =
       options.source == SpeechSource::digits ? corpus_of_digits(folder, options) : corpus_of_tables(folder);
   std::set<std::string> recordings;  // of all splits, each once, in the order of their paths
-  for (const char* name : {"train", "valid", "test", "speakers"})
-    if (corpus.has(name))
-      for (const Utterance& it : corpus.at(name).utterances)
-        recordings.insert(it.files.begin(), it.files.end());
+  for (const auto& [name, text] : corpus.splits)
+    for (const Utterance& it : text.utterances) recordings.insert(it.files.begin(), it.files.end());
   Sha256 digest;
   for (const std::string& file : recordings) digest.update(sha256_hex(InputFile(file)));
   corpus.files.push_back(
