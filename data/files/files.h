@@ -18,7 +18,7 @@ namespace rondo {
 /// intact.
 void write_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces);
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);
-/// The same for contents that `write` passes piece by piece, because they are too long to be held in memory.
+/// Does the same for contents that `write` passes piece by piece, because they are too long for the memory.
 using WritePiece = std::function<void(std::string_view)>;
 void write_atomically(const std::filesystem::path& path, const std::function<void(const WritePiece&)>& write);
 

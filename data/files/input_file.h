@@ -102,7 +102,7 @@ class UnpackedFile {
   /// is damaged or incomplete.
   std::string read();
 
-  /// Of the file on the disk: its size, and how much of that has been read.
+  /// Return the size of the file on the disk, and how much of it has been read.
   std::uint64_t size() const { return file_.size(); }
   std::uint64_t position() const { return position_; }
   /// SHA-256 of the file on the disk; after the end.

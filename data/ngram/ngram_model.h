@@ -99,8 +99,8 @@ struct NgramEntropy {
   double unigram = 0, bigram = 0;
 };
 
-/// Of the validation ids, with counts from the training ids smoothed by 0.1 (Lidstone). With N training
-/// symbols:
+/// Computes the entropy of the validation ids, with counts from the training ids smoothed by 0.1 (Lidstone).
+/// With N training symbols:
 ///   unigram p(y) = (count(y) + 0.1) / (N + 0.1 V),   bigram p(y | x) = (count(x y) + 0.1) / (count(x .) +
 ///   0.1 V).
 /// The first validation symbol is context only, as for a recurrent model.

@@ -25,8 +25,8 @@ namespace rondo {
 enum class Encoding { utf8, windows_1252 };
 inline std::vector<std::string> names_of(Encoding) { return {"utf8", "windows_1252"}; }
 
-/// The same text in UTF-8. The five bytes that Windows-1252 does not define become control characters, as in
-/// web browsers (WHATWG Encoding Standard).
+/// Converts a text to UTF-8. The five bytes that Windows-1252 does not define become control characters, as
+/// in web browsers (WHATWG Encoding Standard).
 std::string utf8_of_windows_1252(std::string_view text);
 
 struct LabelledFiles {

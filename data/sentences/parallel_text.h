@@ -71,7 +71,7 @@ TextPair reversal_task(std::uint64_t seed, std::int64_t count, const ReversalOpt
 // the skip-thought objective of Kiros et al. 2015, to write the next sentence. Where the sentences of a text
 // do not follow each other, they split each one, and one half is used to predict the other.
 
-/// What is read, and what is written for it.
+/// Which text is read, and which one is written for it.
 enum class PairsOf {
   lines,      // a line, and the same line
   halves,     // the first half of a line's words, and the second half

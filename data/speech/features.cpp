@@ -113,7 +113,7 @@ std::size_t padded_window(const FilterbankOptions& options) {
 
 double mel(double hertz) { return 1127 * std::log(1 + hertz / 700); }
 
-/// Of frames; without kissfft nobody needs it.
+/// Returns the window of a frame; without kissfft nobody needs it.
 [[maybe_unused]] std::vector<float> window_of(std::size_t samples) {
   std::vector<float> window;
   for (std::size_t n = 0; n < samples; ++n) {

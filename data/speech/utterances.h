@@ -96,7 +96,7 @@ Utterances read_utterances(const SpeechText& text, const Vocabulary& vocabulary,
 std::vector<Frames> read_frames(const std::vector<std::string>& files, const FrameOptions& options,
                                 const FrameStatistics* statistics);
 
-/// Of all frames of a split, before they are normalised.
+/// Computes the statistics of all frames of a split, before they are normalised.
 FrameStatistics statistics_of(const SpeechText& text, const FilterbankOptions& options);
 
 // --- Batches ---

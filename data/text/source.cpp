@@ -200,7 +200,7 @@ std::string_view bytes_of(std::span<const Value> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
-/// Of the ids, then of their counts.
+/// Computes the digest of the ids, followed by their counts.
 std::string digest_of(const InputFile& file, std::uint64_t end, const IdCounts& counts) {
   Sha256 digest;
   std::string part;

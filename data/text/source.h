@@ -24,7 +24,7 @@ namespace rondo {
 /// Shows that of the `all` bytes of the files `done` have been read for what `what` says; may throw.
 using ReadingProgress = std::function<void(const std::string& what, std::int64_t done, std::int64_t all)>;
 
-/// Of texts that may be long.
+/// How a text is read that may be long.
 struct TextReading {
   std::uint64_t most_in_memory = any_size;  // bytes; a longer text is not held
   ReadingProgress progress{};               // of reading it; must stay callable
@@ -131,7 +131,7 @@ class TextSource {
   const std::vector<std::string>& notes() const { return notes_; }
   std::uint64_t bytes() const { return bytes_; }  // of all files, normalised
   std::int64_t lines() const { return lines_; }   // line ends of all files
-  /// The same for texts of the same content alone, and their unit: SHA-256.
+  /// Returns a SHA-256 of the content and the unit: texts have the same if and only if both are equal.
   std::string key() const;
 
  private:
@@ -156,7 +156,7 @@ constexpr std::int64_t blocks_per_held_out = 10;
 
 // --- Ids ---
 
-/// What is counted of a text while it becomes ids.
+/// Counts of a text, made while it becomes ids.
 struct IdCounts {
   std::int64_t unknowns = 0;                // ids of `<unk>`
   std::int64_t bytes = 0, first_bytes = 0;  // of the text, and those up to the end of its first symbol

@@ -37,7 +37,7 @@ struct Text {
   std::string content{};             // normalised, unless the unit is bytes: there every byte counts
   std::string sha256{};              // of the original bytes
   std::vector<std::string> notes{};  // what was normalised
-  /// Of a text that is not held in memory, whose content is empty: data/text/source.h. Else null.
+  /// Reads a text that is not held in memory and whose content is empty: data/text/source.h. Else null.
   /// read_blocks() reads both.
   std::shared_ptr<const TextSource> source{};
 };
@@ -63,7 +63,7 @@ class Normaliser {
   bool had_mark_ = false;
   std::int64_t bytes_ = 0, lines_ = 0, line_ends_ = 0;  // normalised so far; line ends that were CRLF
 };
-/// The same for a whole text, whatever its unit is; adds to `notes`.
+/// Normalises a whole text of any unit, and adds to `notes`.
 std::string normalise_text(std::string_view text, const std::string& name, std::vector<std::string>& notes);
 
 /// Normalises `raw`. InputError if it is empty, a file of another kind, or not UTF-8 where the unit needs it.

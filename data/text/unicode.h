@@ -14,7 +14,7 @@ std::u32string code_points(std::string_view text, const std::string& name);
 /// White space of Python's str.split(): Unicode's, and U+001C to U+001F.
 bool is_white_space(char32_t c);
 
-/// What lies between white space.
+/// Splits a text at white space.
 std::vector<std::u32string> split_at_white_space(std::u32string_view text);
 
 /// Returns the text in lower case, as Python's str.lower(). Σ becomes ς if a Greek letter precedes it and
