@@ -10,6 +10,9 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <utility>
+
+#include "data/files/input_file.h"
 
 namespace rondo {
 
@@ -51,13 +54,10 @@ class FolderLock {
   explicit FolderLock(const std::filesystem::path& folder, const std::string& holder = "trains this run");
   /// Waits until no other process holds it.
   static FolderLock wait_for(const std::filesystem::path& folder);
-  ~FolderLock();
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
 
  private:
-  explicit FolderLock(int file) : file_(file) {}
-  int file_;
+  explicit FolderLock(OpenFile file) : file_(std::move(file)) {}
+  OpenFile file_;
 };
 
 /// A file that only grows, by whole lines (log.jsonl).
@@ -70,9 +70,6 @@ class LineFile {
   /// Throws the InputErrors of the constructor and changes nothing.
   static void check_goes_on(const std::filesystem::path& path, std::int64_t position,
                             const IsWhole& is_whole);
-  ~LineFile();
-  LineFile(const LineFile&) = delete;
-  LineFile& operator=(const LineFile&) = delete;
 
   /// Appends `line` and a newline in one write. Error if the disk is full.
   void append(std::string_view line);
@@ -81,8 +78,8 @@ class LineFile {
 
  private:
   std::filesystem::path path_;
-  int file_;
-  std::int64_t position_;
+  OpenFile file_;
+  std::int64_t position_ = 0;
 };
 
 }  // namespace rondo

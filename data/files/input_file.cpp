@@ -81,20 +81,24 @@ void check_is_folder(const std::filesystem::path& path, const std::string& why) 
               why);
 }
 
-InputFile::InputFile(const std::filesystem::path& path, Pipes pipes)
-    : path_(path),
-      file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | (pipes == Pipes::accepted ? 0 : O_NONBLOCK))) {
-  check_system<InputError>(file_ >= 0, "{}: cannot be opened", path_.native());
-  struct stat status {};
-  const bool is_known = fstat(file_, &status) == 0, is_pipe = is_known && S_ISFIFO(status.st_mode);
-  if (is_known && S_ISREG(status.st_mode)) size_ = static_cast<std::uint64_t>(status.st_size);
-  if ((is_known && S_ISREG(status.st_mode)) || (is_pipe && pipes == Pipes::accepted)) return;
-  close(file_);
-  const char* what = S_ISDIR(status.st_mode) ? "folder" : is_pipe ? "pipe" : "device";
-  throw InputError(fmt::format("{}: a {}, where a file is expected", name(), what));
+OpenFile::OpenFile(const std::filesystem::path& path, int flags)
+    : file_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+OpenFile::~OpenFile() {
+  if (is_open()) close();
 }
+bool OpenFile::close() { return ::close(std::exchange(file_, -1)) == 0; }
 
-InputFile::~InputFile() { close(file_); }
+InputFile::InputFile(const std::filesystem::path& path, Pipes pipes)
+    : path_(path), file_(path, O_RDONLY | (pipes == Pipes::accepted ? 0 : O_NONBLOCK)) {
+  check_system<InputError>(file_.is_open(), "{}: cannot be opened", path_.native());
+  struct stat status {};
+  check_system<InputError>(fstat(file_, &status) == 0, "{}: cannot be read", path_.native());
+  const bool is_pipe = S_ISFIFO(status.st_mode);
+  if (S_ISREG(status.st_mode)) size_ = static_cast<std::uint64_t>(status.st_size);
+  const char* what = S_ISDIR(status.st_mode) ? "folder" : is_pipe ? "pipe" : "device";
+  check_input(S_ISREG(status.st_mode) || (is_pipe && pipes == Pipes::accepted),
+              "{}: a {}, where a file is expected", name(), what);
+}
 
 void InputFile::read(std::uint64_t begin, std::span<char> to) const {
   while (!to.empty()) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "data/files/lines.h"
 
@@ -46,14 +47,27 @@ void check_is_folder(const std::filesystem::path& path, const std::string& why =
 /// recorded it, because nobody may be writing into it.
 enum class Pipes { accepted, refused };
 
+/// A file of the system, which closes itself.
+class OpenFile {
+ public:
+  /// Opens it with the flags of open(2); is_open() says whether that succeeded, and else errno why not.
+  OpenFile(const std::filesystem::path& path, int flags);
+  OpenFile(OpenFile&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  ~OpenFile();
+  operator int() const { return file_; }  // NOLINT: for calls of the system
+  bool is_open() const { return file_ >= 0; }
+  /// Closes it now. Returns whether that succeeded: a full disk may be reported only here.
+  bool close();
+
+ private:
+  int file_;
+};
+
 class InputFile {
  public:
   /// Opens it; links are followed. InputError if it is missing, unreadable, a folder or a device, or a pipe
   /// where these are refused.
   explicit InputFile(const std::filesystem::path& path, Pipes pipes = Pipes::refused);
-  ~InputFile();
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
 
   /// In bytes, at the time when it was opened; 0 for a pipe.
   std::uint64_t size() const { return size_; }
@@ -67,7 +81,7 @@ class InputFile {
 
  private:
   std::filesystem::path path_;
-  int file_;
+  OpenFile file_;
   std::uint64_t size_ = 0;
 };
 

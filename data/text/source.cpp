@@ -247,10 +247,9 @@ std::optional<IdFile> IdFile::mapped(const std::filesystem::path& path) try {
   IdFile it;
   it.counts = footer.counts;
   if (bytes == 0) return it;
-  const int opened = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  check_system(opened >= 0, "{}: cannot be opened", path.native());
+  const OpenFile opened(path, O_RDONLY);
+  check_system(opened.is_open(), "{}: cannot be opened", path.native());
   void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, opened, 0);
-  close(opened);
   check(memory != MAP_FAILED, "{}: cannot be mapped: there is no room for its {} bytes", path.string(),
         bytes);
   it.ids.memory_ = {memory, [bytes](const void* mapped) { munmap(const_cast<void*>(mapped), bytes); }};
