@@ -111,6 +111,11 @@ std::size_t padded_window(const FilterbankOptions& options) {
   return std::bit_ceil(samples_of(options.window, options));
 }
 
+/// In Hz.
+double highest_of(const FilterbankOptions& options) {
+  return options.highest > 0 ? options.highest : static_cast<double>(options.sample_rate) / 2;
+}
+
 double mel(double hertz) { return 1127 * std::log(1 + hertz / 700); }
 
 /// Returns the window of a frame; without kissfft nobody needs it.
@@ -139,14 +144,10 @@ Keys keys_of(FilterbankOptions& it) {
 
 void check_options(const FilterbankOptions& options) {
   check_limits_of(options);
-  check_input(options.highest <= static_cast<double>(options.sample_rate) / 2,
-              "highest = {}: {} samples a second have no frequency above {} Hz", options.highest,
-              options.sample_rate, static_cast<double>(options.sample_rate) / 2);
-  check_input(options.highest == 0 || options.lowest < options.highest,
-              "lowest = {}: not below data.highest = {}", options.lowest, options.highest);
-  check_input(options.lowest < static_cast<double>(options.sample_rate) / 2,
-              "lowest = {}: {} samples a second have no frequency above {} Hz", options.lowest,
-              options.sample_rate, static_cast<double>(options.sample_rate) / 2);
+  const double half = static_cast<double>(options.sample_rate) / 2, highest = highest_of(options);
+  check_input(highest <= half, "highest = {}: {} samples a second have no frequency above {} Hz", highest,
+              options.sample_rate, half);
+  check_input(options.lowest < highest, "lowest = {}: not below data.highest = {}", options.lowest, highest);
   check_input(samples_of(options.window, options) >= 8 && samples_of(options.step, options) >= 1,
               "window = {}, data.step = {}: {} samples a second are too few for frames of so few ms",
               options.window, options.step, options.sample_rate);
@@ -162,9 +163,8 @@ void check_options(const FilterbankOptions& options) {
 std::vector<Filterbank::Band> Filterbank::bands_of(const FilterbankOptions& options) {
   const std::size_t bins = padded_window(options) / 2;  // without the highest frequency
   const double width = static_cast<double>(options.sample_rate) / static_cast<double>(2 * bins);
-  const double highest = options.highest > 0 ? options.highest : static_cast<double>(options.sample_rate) / 2;
   const double low = mel(options.lowest);
-  const double step = (mel(highest) - low) / static_cast<double>(options.filters + 1);
+  const double step = (mel(highest_of(options)) - low) / static_cast<double>(options.filters + 1);
   std::vector<Band> bands(static_cast<std::size_t>(options.filters));
   for (std::size_t j = 0; j < bands.size(); ++j) {
     const double left = low + static_cast<double>(j) * step, center = left + step, right = center + step;

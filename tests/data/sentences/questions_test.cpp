@@ -103,10 +103,10 @@ TEST(Questions, WhatIsNoQuestionIsRefusedByName) {
 
   const TemporaryFolder folder;
   fs::create_directory(folder / "training");
+  expect_contains(error_of<InputError>([&] { open_questions(folder / "", {}); }), "no files NAME.question");
+  write_bytes(folder / "training/a.question", file_of("@entity0 .", "@placeholder", "@entity0"));
   expect_contains(error_of<InputError>([&] { open_questions(folder / "", {}); }),
                   "validation: no such folder: the questions of ");
-  fs::create_directory(folder / "validation");
-  expect_contains(error_of<InputError>([&] { open_questions(folder / "", {}); }), "no files NAME.question");
 }
 
 TEST(Questions, SayWhichDocumentsLoseTheirEnd) {
