@@ -33,7 +33,7 @@ struct Folder {
 
 const std::vector<Target>& targets() {
   static const std::vector<Target> all = [] {
-    std::vector<Target> made = {settings(), text(), vocabulary(), safetensors(), log(), arpa()};
+    std::vector<Target> made = {settings(), text(), vocabulary(), safetensors(), arpa()};
     if (has_audio()) made.push_back(recording());
     return made;
   }();
