@@ -249,6 +249,18 @@ bool is_packed(const std::filesystem::path& path) {
          std::end(packed_suffixes);
 }
 
+std::filesystem::path plain_or_packed(const std::filesystem::path& file) {
+  std::filesystem::path found = file;
+  for (const std::string_view suffix : packed_suffixes) {
+    const std::filesystem::path packed = file.string() + std::string(suffix);
+    if (!file_is_there(packed)) continue;
+    check_input(!file_is_there(found), "{} and {}: is it one text? keep one of them",
+                printable(found.string()), printable(packed.string()));
+    found = packed;
+  }
+  return found;
+}
+
 UnpackedFile::UnpackedFile(const std::filesystem::path& path, Pipes pipes)
     : file_(path, pipes), unpacker_(unpacker_for(path)) {}
 UnpackedFile::~UnpackedFile() = default;

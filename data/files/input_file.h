@@ -97,6 +97,9 @@ std::string sha256_hex(const InputFile& file, std::uint64_t begin = 0);
 /// The endings of packed files.
 constexpr std::string_view packed_suffixes[] = {".gz", ".zst"};
 bool is_packed(const std::filesystem::path& path);
+/// Returns the path of the packed file that lies in place of a file, as FILE.gz; else that of the file
+/// itself. InputError if both are there.
+std::filesystem::path plain_or_packed(const std::filesystem::path& file);
 /// Returns whether this program was built with the library that reads files of this ending: zlib or libzstd.
 bool can_unpack(std::string_view suffix);
 

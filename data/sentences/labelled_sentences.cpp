@@ -158,13 +158,14 @@ LabelledTexts open_labelled_texts(const fs::path& folder, const LabelledFiles& f
   check_is_folder(folder, fmt::format(": labelled text is a folder with {}", printable(files.train)));
   LabelledTexts texts;
   const auto read = [&](Split split, const std::string& name) {
-    check_is_there(folder / name, fmt::format(" (data.{}_file)", name_of(split)));
-    texts[split] = labelled_text(texts.record(read_labelled_file(folder / name, files.encoding, unit)));
+    const fs::path file = plain_or_packed(folder / name);
+    check_is_there(file, fmt::format(" (data.{}_file)", name_of(split)));
+    texts[split] = labelled_text(texts.record(read_labelled_file(file, files.encoding, unit)));
   };
   read(Split::train, files.train);
   if (!files.valid.empty()) read(Split::valid, files.valid);
   if (!files.test.empty()) {
-    if (file_is_there(folder / files.test))
+    if (file_is_there(plain_or_packed(folder / files.test)))
       read(Split::test, files.test);
     else
       texts.notes.push_back(note_of_missing_test(folder / files.test, "data.test_file"));

@@ -47,7 +47,7 @@ void check_generated_has_no_folder(const ParallelOptions& options, const std::st
 namespace {
 
 fs::path side_path(const fs::path& prefix, const std::string& language) {
-  return prefix.string() + "." + language;
+  return plain_or_packed(prefix.string() + "." + language);
 }
 
 void end_last_line(Text& text) {

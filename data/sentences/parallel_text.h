@@ -41,10 +41,11 @@ struct TextPair {
 
 using ParallelText = Splits<TextPair>;
 
-/// Reads the files of a folder, or generates the text. There is no test text if its name is empty or neither
-/// of its files exists. InputError for options that check_options() refuses; for any other file that is
-/// missing, naming similar files of the folder; for empty files, pipes and folders, and, except as bytes,
-/// with the line, for what is not UTF-8 or has NUL bytes; for different numbers of lines.
+/// Reads the files of a folder, which may be packed (train.de.gz), or generates the text. There is no test
+/// text if its name is empty or neither of its files exists. InputError for options that check_options()
+/// refuses; for any other file that is missing, naming similar files of the folder; for empty files, pipes
+/// and folders, and, except as bytes, with the line, for what is not UTF-8 or has NUL bytes; for different
+/// numbers of lines.
 ParallelText open_parallel_text(const std::filesystem::path& folder, const ParallelOptions& options,
                                 Unit unit);
 

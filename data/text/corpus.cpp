@@ -44,18 +44,6 @@ class CutSearch {
   std::uint64_t position_ = 0;
 };
 
-/// A file of a folder, as NAME.txt, or packed. Nothing if there is none.
-std::optional<fs::path> file_of(const fs::path& folder, const std::string& name) {
-  std::vector<fs::path> found;
-  for (const std::string_view suffix : {"", ".gz", ".zst"})
-    if (fs::path file = folder / fmt::format("{}.txt{}", name, suffix); file_is_there(file))
-      found.push_back(std::move(file));
-  if (found.size() > 1)
-    throw InputError(fmt::format("{} and {}: is it one text? keep one of them", found.front().string(),
-                                 found.back().string()));
-  return found.empty() ? std::nullopt : std::optional(found.front());
-}
-
 /// Adds the files' digests and notes to the corpus.
 void record(CorpusText& corpus, const TextSource& source) {
   corpus.files.insert(corpus.files.end(), source.files().begin(), source.files().end());
@@ -140,7 +128,7 @@ std::vector<fs::path> train_files(const fs::path& folder, const std::vector<std:
                 folder.string(), fmt::join(patterns, ", "));
     return found;
   }
-  if (const auto file = file_of(folder, "train")) return {*file};
+  if (const fs::path file = plain_or_packed(folder / "train.txt"); file_is_there(file)) return {file};
   std::vector<std::string> usual{"train-*.txt"};
   for (const std::string_view suffix : packed_suffixes) usual.push_back(usual.front() + std::string(suffix));
   return files_named(folder, usual);
@@ -158,16 +146,16 @@ CorpusText open_corpus(const fs::path& path, Unit unit, Pipes pipes, const TextR
   }
   CorpusText corpus;
   const std::vector<fs::path> train = train_files(path, reading.train_files);
-  const auto valid = file_of(path, "valid"), test = file_of(path, "test");
+  const fs::path valid = plain_or_packed(path / "valid.txt"), test = plain_or_packed(path / "test.txt");
   const char* const what = ": a data folder holds train.txt, valid.txt and perhaps test.txt";
   if (train.empty()) check_is_there(path / "train.txt", what);
-  if (!valid) check_is_there(path / "valid.txt", what);
+  check_is_there(valid, what);
   corpus.train = read_texts(corpus, train, unit, reading);
-  corpus.valid = read_texts(corpus, {*valid}, unit, reading);
-  if (test)
-    corpus.test = read_texts(corpus, {*test}, unit, reading);
+  corpus.valid = read_texts(corpus, {valid}, unit, reading);
+  if (file_is_there(test))
+    corpus.test = read_texts(corpus, {test}, unit, reading);
   else
-    corpus.notes.push_back(note_of_missing_test(path / "test.txt"));
+    corpus.notes.push_back(note_of_missing_test(test));
   return corpus;
 }
 

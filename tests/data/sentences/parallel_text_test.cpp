@@ -7,6 +7,7 @@
 #include "data/sentences/pairs.h"
 #include "data/text/text.h"
 #include "tests/data/files.h"
+#include "tests/data/files/packed.h"
 
 namespace rondo {
 namespace {
@@ -75,6 +76,19 @@ TEST(ParallelText, TestTextMayBeMissingButNotHalfOfIt) {
   ParallelOptions none = german_english;
   none.test = "";
   EXPECT_FALSE(open_parallel_text(folder.path(), none, Unit::words).test);
+}
+
+TEST(ParallelText, FilesMayBePacked) {
+  if (!can_unpack(".gz")) GTEST_SKIP() << "built without zlib";
+  const TestFolder folder;
+  write_pairs(folder);
+  std::filesystem::remove(folder / "train.de");
+  folder.write("train.de.gz", gzip_of("\xef\xbb\xbf"
+                                      "eins\r\nzwei\r\n"));
+  EXPECT_EQ(open_parallel_text(folder.path(), german_english, Unit::words).train.source.content,
+            "eins\nzwei\n");
+  folder.write("train.de", "eins\nzwei\n");
+  expect_refused(folder, "train.de and ", "keep one of them");
 }
 
 TEST(ParallelText, LastLineNeedsNoNewline) {
