@@ -42,9 +42,10 @@ OpenFile open_lines(const std::filesystem::path& path, int flags) {
   const bool exists = (file.is_open() ? fstat(file, &status) : lstat(path.c_str(), &status)) == 0;
   check_input(!exists || S_ISREG(status.st_mode), "{}: a {}, but a file of lines is expected; move it away",
               path.string(),
-              S_ISLNK(status.st_mode)   ? "symbolic link"
-              : S_ISDIR(status.st_mode) ? "folder"
-                                        : "device or a pipe");
+              S_ISLNK(status.st_mode)    ? "symbolic link"
+              : S_ISDIR(status.st_mode)  ? "folder"
+              : S_ISFIFO(status.st_mode) ? "pipe"
+                                         : "device");
   errno = reason;
   check_system(file.is_open(), "{}: cannot be opened", path.native());
   return file;
