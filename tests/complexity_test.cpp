@@ -44,7 +44,7 @@ void read_recipe(const std::string& path) {
 }
 void read_toml_text(const std::string& path) { parse_toml(read_file(path), path); }
 void read_words(const std::string& path) {
-  const Text text = read_text(path, Unit::words);
+  const Text text = clean_text(read_file(path), path, Unit::words);
   Vocabulary(text, {}).encode(text);
 }
 void read_log(const std::string& path) {

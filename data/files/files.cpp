@@ -14,29 +14,11 @@
 #include <system_error>
 #include <utility>
 
+#include "data/files/input_file.h"
 #include "tensor/error.h"
 
 namespace rondo {
 namespace {
-
-/// An open file that closes itself.
-class File {
- public:
-  File(const std::filesystem::path& path, int flags) : file_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
-  File(File&& other) noexcept : file_(other.release()) {}
-  ~File() {
-    if (file_ >= 0) close(file_);
-  }
-  File& operator=(File&&) = delete;
-  operator int() const { return file_; }
-  bool is_open() const { return file_ >= 0; }
-  int release() { return std::exchange(file_, -1); }
-  /// Closes now; returns whether it succeeded: a full disk may be reported only here.
-  bool close_now() { return close(std::exchange(file_, -1)) == 0; }
-
- private:
-  int file_;
-};
 
 constexpr std::size_t block_size = 1 << 16;  // bytes read at once
 
@@ -51,25 +33,25 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
-/// Opens a file of lines. InputError for anything but a file, and with O_NOFOLLOW for a link; it does not
-/// wait for the writer of a pipe.
-template <class Kind>
-File open_lines(const std::filesystem::path& path, int flags) {
-  File file(path, flags | O_NONBLOCK);
+/// Opens a file of lines. InputError for anything but a file, a link as well; it does not wait for the writer
+/// of a pipe.
+OpenFile open_lines(const std::filesystem::path& path, int flags) {
+  OpenFile file(path, flags | O_NONBLOCK | O_NOFOLLOW);
   const int reason = errno;
   struct stat status {};
   const bool exists = (file.is_open() ? fstat(file, &status) : lstat(path.c_str(), &status)) == 0;
-  check_input(!exists || S_ISREG(status.st_mode) || (S_ISLNK(status.st_mode) && !(flags & O_NOFOLLOW)),
-              "{}: a {}, but a file of lines is expected; move it away", path.string(),
-              S_ISLNK(status.st_mode)   ? "symbolic link"
-              : S_ISDIR(status.st_mode) ? "folder"
-                                        : "device or a pipe");
+  check_input(!exists || S_ISREG(status.st_mode), "{}: a {}, but a file of lines is expected; move it away",
+              path.string(),
+              S_ISLNK(status.st_mode)    ? "symbolic link"
+              : S_ISDIR(status.st_mode)  ? "folder"
+              : S_ISFIFO(status.st_mode) ? "pipe"
+                                         : "device");
   errno = reason;
-  check_system<Kind>(file.is_open(), "{}: cannot be opened", path.native());
+  check_system(file.is_open(), "{}: cannot be opened", path.native());
   return file;
 }
 
-std::int64_t size_of(const File& file, const std::filesystem::path& path) {
+std::int64_t size_of(const OpenFile& file, const std::filesystem::path& path) {
   struct stat status {};
   check_system(fstat(file, &status) == 0, "cannot read {}", path.native());
   return status.st_size;
@@ -83,12 +65,12 @@ void check_has_lines(bool ok, const std::filesystem::path& path) {
 /// So that a power cut does not lose the name of a complete file.
 void sync_folder_of(const std::filesystem::path& path) {
   const std::filesystem::path parent = path.parent_path();
-  const File folder(parent.empty() ? "." : parent, O_RDONLY | O_DIRECTORY);
+  const OpenFile folder(parent.empty() ? "." : parent, O_RDONLY | O_DIRECTORY);
   check_system(folder.is_open() && fsync(folder) == 0, "cannot sync the folder of {}", path.native());
 }
 
 /// The bytes from `begin` to `end`, which must exist.
-std::string part_of(const File& file, const std::filesystem::path& path, std::int64_t begin,
+std::string part_of(const OpenFile& file, const std::filesystem::path& path, std::int64_t begin,
                     std::int64_t end) {
   std::string bytes(static_cast<std::size_t>(end - begin), '\0');
   for (std::size_t done = 0; done < bytes.size();) {
@@ -101,7 +83,7 @@ std::string part_of(const File& file, const std::filesystem::path& path, std::in
 }
 
 /// The position after the last newline before `limit`; 0 if there is none.
-std::int64_t end_of_lines(const File& file, const std::filesystem::path& path, std::int64_t limit) {
+std::int64_t end_of_lines(const OpenFile& file, const std::filesystem::path& path, std::int64_t limit) {
   const std::int64_t least = std::max<std::int64_t>(0, limit - std::int64_t{longest_line});
   for (std::int64_t end = limit, begin; end > least; end = begin) {
     begin = std::max(least, end - std::int64_t{block_size});
@@ -119,14 +101,14 @@ struct Place {
 };
 
 /// After the last whole line; a killed process may have left a part of a line after it.
-Place behind_whole_lines(const File& file, const std::filesystem::path& path, const IsWhole& is_whole) {
+Place behind_whole_lines(const OpenFile& file, const std::filesystem::path& path, const IsWhole& is_whole) {
   const std::int64_t size = size_of(file, path), end = end_of_lines(file, path, size);
   if (end < size && is_whole(part_of(file, path, end, size))) return {size, true};
   return {end};
 }
 
 /// Where a LineFile continues. InputError if no line as this program writes it ends there.
-Place place_of(const File& file, const std::filesystem::path& path, std::int64_t position,
+Place place_of(const OpenFile& file, const std::filesystem::path& path, std::int64_t position,
                const IsWhole& is_whole) {
   const Place place =
       size_of(file, path) < position ? behind_whole_lines(file, path, is_whole) : Place{position};
@@ -152,7 +134,7 @@ void write_atomically(const std::filesystem::path& path,
   const char* const intact = existed ? " (what it held before is intact)" : "";
   const auto check_written = [&](bool ok) { check_system(ok, "cannot write {}{}", path.native(), intact); };
   unlink(partial.c_str());  // of a killed process, or a link: the file must be new
-  File file(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+  OpenFile file(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   check_system(file.is_open(), "cannot write {}{}: cannot make {}", path.native(), intact, partial.native());
   struct Removal {
     const std::filesystem::path& partial;
@@ -160,7 +142,7 @@ void write_atomically(const std::filesystem::path& path,
   } const removal{partial};
   write_to([&](std::string_view piece) { check_written(write_all(file, piece)); });
   check_written(fsync(file) == 0);
-  check_written(file.close_now());
+  check_written(file.close());
   check_written(rename(partial.c_str(), path.c_str()) == 0);
   sync_folder_of(path);
 }
@@ -177,27 +159,31 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
 
 void read_lines(const std::filesystem::path& path,
                 const std::function<void(std::string_view, bool ended)>& use) {
-  const File file = open_lines<InputError>(path, O_RDONLY);
-  std::string block(block_size, '\0'), rest;  // rest: the start of a line that ends in a later block
-  for (;;) {
-    const ssize_t count = read(file, block.data(), block.size());
-    check_system(count >= 0, "cannot read {}", path.native());
-    if (count == 0) break;
-    std::string_view left = std::string_view(block).substr(0, static_cast<std::size_t>(count));
+  UnpackedFile file(path);
+  bool is_first = true;
+  const auto use_line = [&](std::string_view line, bool ended) {
+    constexpr std::string_view mark = "\xef\xbb\xbf";
+    if (std::exchange(is_first, false) && line.starts_with(mark)) line.remove_prefix(mark.size());
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    use(line, ended);
+  };
+  std::string rest;  // the start of a line that ends in a later block
+  for (std::string block = file.read(); !block.empty(); block = file.read()) {
+    std::string_view left = block;
     for (std::size_t end; (end = left.find('\n')) != std::string_view::npos; left.remove_prefix(end + 1)) {
       rest += left.substr(0, end);
-      use(rest, true);
+      use_line(rest, true);
       rest.clear();
     }
     rest += left;
     check_has_lines(rest.size() <= longest_line, path);
   }
-  if (!rest.empty()) use(rest, false);
+  if (!rest.empty()) use_line(rest, false);
 }
 
 void append_line(const std::filesystem::path& path, std::string_view line, const IsWhole& is_whole) {
   check_has_lines(line.size() <= longest_line, path);
-  const File file = open_lines<Error>(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW);
+  const OpenFile file = open_lines(path, O_RDWR | O_APPEND | O_CREAT);
   const auto check_written = [&](bool ok) { check_system(ok, "cannot write {}", path.native()); };
   check_written(flock(file, LOCK_EX) == 0);  // until the file is closed
   const std::int64_t size = size_of(file, path);
@@ -213,40 +199,34 @@ void append_line(const std::filesystem::path& path, std::string_view line, const
   if (size == 0) sync_folder_of(path);
 }
 
-FolderLock::FolderLock(const std::filesystem::path& folder, const std::string& holder) : file_(-1) {
-  File file(folder, O_RDONLY | O_DIRECTORY);
-  check_system(file.is_open(), "cannot open {}", folder.native());
-  const bool locked = flock(file, LOCK_EX | LOCK_NB) == 0, taken = !locked && errno == EWOULDBLOCK;
+FolderLock::FolderLock(const std::filesystem::path& folder, const std::string& holder)
+    : file_(folder, O_RDONLY | O_DIRECTORY) {
+  check_system(file_.is_open(), "cannot open {}", folder.native());
+  const bool locked = flock(file_, LOCK_EX | LOCK_NB) == 0, taken = !locked && errno == EWOULDBLOCK;
   check_input(!taken, "{}: another process {}; wait for it, or stop it", folder.native(), holder);
   check_system(locked, "cannot lock {}", folder.native());
-  file_ = file.release();
 }
 FolderLock FolderLock::wait_for(const std::filesystem::path& folder) {
-  File file(folder, O_RDONLY | O_DIRECTORY);
+  OpenFile file(folder, O_RDONLY | O_DIRECTORY);
   check_system(file.is_open(), "cannot open {}", folder.native());
   while (flock(file, LOCK_EX) != 0) check_system(errno == EINTR, "cannot lock {}", folder.native());
-  return FolderLock(file.release());
+  return FolderLock(std::move(file));
 }
-FolderLock::~FolderLock() { close(file_); }
 
 void LineFile::check_goes_on(const std::filesystem::path& path, std::int64_t position,
                              const IsWhole& is_whole) {
   std::error_code ignored;
   if (std::filesystem::symlink_status(path, ignored).type() != std::filesystem::file_type::not_found)
-    place_of(open_lines<Error>(path, O_RDONLY | O_NOFOLLOW), path, position, is_whole);
+    place_of(open_lines(path, O_RDONLY), path, position, is_whole);
 }
 
 LineFile::LineFile(const std::filesystem::path& path, std::int64_t position, const IsWhole& is_whole)
-    : path_(path), file_(-1), position_(0) {
-  File file = open_lines<Error>(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW);
-  const auto [end, lacks_newline] = place_of(file, path, position, is_whole);
-  check_system(ftruncate(file, end) == 0, "cannot cut {} to {} bytes", path.native(), end);
-  if (lacks_newline) check_system(write_all(file, "\n"), "cannot write {}", path.native());
+    : path_(path), file_(open_lines(path, O_RDWR | O_APPEND | O_CREAT)) {
+  const auto [end, lacks_newline] = place_of(file_, path, position, is_whole);
+  check_system(ftruncate(file_, end) == 0, "cannot cut {} to {} bytes", path.native(), end);
+  if (lacks_newline) check_system(write_all(file_, "\n"), "cannot write {}", path.native());
   position_ = end + (lacks_newline ? 1 : 0);
-  file_ = file.release();
 }
-
-LineFile::~LineFile() { close(file_); }
 
 void LineFile::append(std::string_view line) {
   const std::string text = std::string(line) + "\n";

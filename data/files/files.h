@@ -10,6 +10,9 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <utility>
+
+#include "data/files/input_file.h"
 
 namespace rondo {
 
@@ -18,7 +21,7 @@ namespace rondo {
 /// intact.
 void write_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces);
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);
-/// The same for contents that `write` passes piece by piece, because they are too long to be held in memory.
+/// Does the same for contents that `write` passes piece by piece, because they are too long for the memory.
 using WritePiece = std::function<void(std::string_view)>;
 void write_atomically(const std::filesystem::path& path, const std::function<void(const WritePiece&)>& write);
 
@@ -29,9 +32,9 @@ void write_npy(const std::filesystem::path& path, std::span<const float> numbers
 /// The maximum length: a file with a longer line is not a file of lines.
 constexpr std::size_t longest_line = 16 << 20;
 
-/// Calls `use` with each line of a file, without its newline, and whether it had one: the last line may have
-/// none. Holds at most one line in memory. InputError, naming the file, if it cannot be opened, is a folder,
-/// a device or a pipe, or has a longer line.
+/// Calls `use` with each line of a file, without its newline, CRLF or LF, and whether it had one: the last
+/// line may have none. A byte-order mark is left out. Holds about one line in memory. InputErrors of
+/// UnpackedFile, and for a longer line.
 void read_lines(const std::filesystem::path& path,
                 const std::function<void(std::string_view, bool ended)>& use);
 
@@ -51,13 +54,10 @@ class FolderLock {
   explicit FolderLock(const std::filesystem::path& folder, const std::string& holder = "trains this run");
   /// Waits until no other process holds it.
   static FolderLock wait_for(const std::filesystem::path& folder);
-  ~FolderLock();
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
 
  private:
-  explicit FolderLock(int file) : file_(file) {}
-  int file_;
+  explicit FolderLock(OpenFile file) : file_(std::move(file)) {}
+  OpenFile file_;
 };
 
 /// A file that only grows, by whole lines (log.jsonl).
@@ -70,9 +70,6 @@ class LineFile {
   /// Throws the InputErrors of the constructor and changes nothing.
   static void check_goes_on(const std::filesystem::path& path, std::int64_t position,
                             const IsWhole& is_whole);
-  ~LineFile();
-  LineFile(const LineFile&) = delete;
-  LineFile& operator=(const LineFile&) = delete;
 
   /// Appends `line` and a newline in one write. Error if the disk is full.
   void append(std::string_view line);
@@ -81,8 +78,8 @@ class LineFile {
 
  private:
   std::filesystem::path path_;
-  int file_;
-  std::int64_t position_;
+  OpenFile file_;
+  std::int64_t position_ = 0;
 };
 
 }  // namespace rondo

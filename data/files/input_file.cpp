@@ -81,20 +81,24 @@ void check_is_folder(const std::filesystem::path& path, const std::string& why) 
               why);
 }
 
-InputFile::InputFile(const std::filesystem::path& path)
-    : path_(path), file_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
-  check_system<InputError>(file_ >= 0, "{}: cannot be opened", path_.native());
-  struct stat status {};
-  if (fstat(file_, &status) == 0 && S_ISREG(status.st_mode)) {
-    size_ = static_cast<std::uint64_t>(status.st_size);
-    return;
-  }
-  close(file_);
-  const char* what = S_ISDIR(status.st_mode) ? "folder" : S_ISFIFO(status.st_mode) ? "pipe" : "device";
-  throw InputError(fmt::format("{}: a {}, where a file is expected", name(), what));
+OpenFile::OpenFile(const std::filesystem::path& path, int flags)
+    : file_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+OpenFile::~OpenFile() {
+  if (is_open()) close();
 }
+bool OpenFile::close() { return ::close(std::exchange(file_, -1)) == 0; }
 
-InputFile::~InputFile() { close(file_); }
+InputFile::InputFile(const std::filesystem::path& path, Pipes pipes)
+    : path_(path), file_(path, O_RDONLY | (pipes == Pipes::accepted ? 0 : O_NONBLOCK)) {
+  check_system<InputError>(file_.is_open(), "{}: cannot be opened", path_.native());
+  struct stat status {};
+  check_system<InputError>(fstat(file_, &status) == 0, "{}: cannot be read", path_.native());
+  const bool is_pipe = S_ISFIFO(status.st_mode);
+  if (S_ISREG(status.st_mode)) size_ = static_cast<std::uint64_t>(status.st_size);
+  const char* what = S_ISDIR(status.st_mode) ? "folder" : is_pipe ? "pipe" : "device";
+  check_input(S_ISREG(status.st_mode) || (is_pipe && pipes == Pipes::accepted),
+              "{}: a {}, where a file is expected", name(), what);
+}
 
 void InputFile::read(std::uint64_t begin, std::span<char> to) const {
   while (!to.empty()) {
@@ -107,39 +111,26 @@ void InputFile::read(std::uint64_t begin, std::span<char> to) const {
   }
 }
 
-std::string read_regular_file(const std::filesystem::path& path, std::uint64_t most) {
-  const InputFile file(path);
-  check_input(file.size() <= most, "{}: has {} bytes, and no file of its kind has more than {}", file.name(),
-              file.size(), most);
-  std::string bytes(file.size(), '\0');
-  file.read(0, bytes);
-  return bytes;
+std::size_t InputFile::read_next(std::span<char> to) {
+  ssize_t count;
+  do count = ::read(file_, to.data(), to.size());
+  while (count < 0 && errno == EINTR);
+  check_system<InputError>(count >= 0, "{}: cannot be read", path_.native());
+  return static_cast<std::size_t>(count);
 }
 
-std::string read_file(const std::filesystem::path& path, std::uint64_t most) {
-  std::string bytes;
-  const std::string name = path.string();
-  const auto add = [&](std::string_view part) {
-    check_input(part.size() <= most - bytes.size(), "{}: more than {} bytes: another file?", name, most);
-    bytes += part;
-    return !part.empty();
+std::string read_file(const std::filesystem::path& path, Pipes pipes, std::uint64_t most) {
+  UnpackedFile file(path, pipes);
+  const auto check_size = [&](std::uint64_t size) {
+    check_input(size <= most, "{}: more than {} bytes: another file?", printable(path.string()), most);
   };
-  if (is_packed(path)) {
-    UnpackedFile packed(path);
-    while (add(packed.read())) continue;
-    return bytes;
+  check_size(file.size());
+  std::string bytes;
+  bytes.reserve(static_cast<std::size_t>(file.size()));
+  for (std::string part = file.read(); !part.empty(); part = file.read()) {
+    check_size(bytes.size() + part.size());
+    bytes += part;
   }
-  std::error_code ignored;
-  check_input(!std::filesystem::is_directory(path, ignored), "{}: a folder, where a file is expected", name);
-  const bool endless =
-      std::filesystem::is_character_file(path, ignored) || std::filesystem::is_block_file(path, ignored);
-  check_input(!endless, "{}: a device, where a file is expected", name);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "rb"), &std::fclose);
-  check_system<InputError>(file != nullptr, "{}: cannot be opened", name);
-
-  std::array<char, 1 << 16> buffer;
-  while (add({buffer.data(), std::fread(buffer.data(), 1, buffer.size(), file.get())})) continue;
-  check_system<InputError>(!std::ferror(file.get()), "{}: cannot be read", name);
   return bytes;
 }
 
@@ -258,15 +249,28 @@ bool is_packed(const std::filesystem::path& path) {
          std::end(packed_suffixes);
 }
 
-UnpackedFile::UnpackedFile(const std::filesystem::path& path) : file_(path), unpacker_(unpacker_for(path)) {}
+std::filesystem::path plain_or_packed(const std::filesystem::path& file) {
+  std::filesystem::path found = file;
+  for (const std::string_view suffix : packed_suffixes) {
+    const std::filesystem::path packed = file.string() + std::string(suffix);
+    if (!file_is_there(packed)) continue;
+    check_input(!file_is_there(found), "{} and {}: is it one text? keep one of them",
+                printable(found.string()), printable(packed.string()));
+    found = packed;
+  }
+  return found;
+}
+
+UnpackedFile::UnpackedFile(const std::filesystem::path& path, Pipes pipes)
+    : file_(path, pipes), unpacker_(unpacker_for(path)) {}
 UnpackedFile::~UnpackedFile() = default;
 
 std::string UnpackedFile::read() {
   constexpr std::size_t least = 1 << 20, at_once = 1 << 16;
   std::string bytes, raw;
-  while (bytes.size() < least && position_ < file_.size()) {
-    raw.resize(static_cast<std::size_t>(std::min<std::uint64_t>(at_once, file_.size() - position_)));
-    file_.read(position_, raw);
+  while (bytes.size() < least) {
+    raw.resize(at_once);
+    raw.resize(file_.read_next(raw));
     position_ += raw.size();
     digest_.update(raw);
     if (!unpacker_)
@@ -274,10 +278,12 @@ std::string UnpackedFile::read() {
     else
       check_input(unpacker_->unpack(raw, bytes), "{}: damaged: it cannot be unpacked",
                   printable(file_.name()));
+    if (!raw.empty()) continue;
+    check_input(!unpacker_ || unpacker_->is_whole(),
+                "{}: incomplete: it ends before what is packed in it does; get it again",
+                printable(file_.name()));
+    break;
   }
-  check_input(!unpacker_ || position_ < file_.size() || unpacker_->is_whole(),
-              "{}: incomplete: it ends before what is packed in it does; get it again",
-              printable(file_.name()));
   return bytes;
 }
 

@@ -1,6 +1,5 @@
-// Reading files. A regular file is opened with its size and read in parts, so that no input hangs (a pipe),
-// never ends (a device) or exceeds the memory; it may be packed. What a user names may be a pipe:
-// read_file(). Next: data/text/source.h.
+// Reading files. A file is read in parts, so that no input hangs (a pipe that nobody writes into), never ends
+// (a device) or exceeds the memory; it may be packed. Next: data/text/source.h.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "data/files/lines.h"
 
@@ -43,33 +43,53 @@ void check_is_there(const std::filesystem::path& path, const std::string& why = 
 /// InputError "FOLDER: no such folder WHY" unless it is a folder.
 void check_is_folder(const std::filesystem::path& path, const std::string& why = "");
 
+/// Whether a file may be a pipe: yes if the user has just named it, such as <(command); no if a run has
+/// recorded it, because nobody may be writing into it.
+enum class Pipes { accepted, refused };
+
+/// A file of the system, which closes itself.
+class OpenFile {
+ public:
+  /// Opens it with the flags of open(2); is_open() says whether that succeeded, and else errno why not.
+  OpenFile(const std::filesystem::path& path, int flags);
+  OpenFile(OpenFile&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  ~OpenFile();
+  operator int() const { return file_; }  // NOLINT: for calls of the system
+  bool is_open() const { return file_ >= 0; }
+  /// Closes it now. Returns whether that succeeded: a full disk may be reported only here.
+  bool close();
+
+ private:
+  int file_;
+};
+
 class InputFile {
  public:
-  /// Opens it; links are followed. InputError if it is missing, unreadable, or not a regular file.
-  explicit InputFile(const std::filesystem::path& path);
-  ~InputFile();
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
+  /// Opens it; links are followed. InputError if it is missing, unreadable, a folder or a device, or a pipe
+  /// where these are refused.
+  explicit InputFile(const std::filesystem::path& path, Pipes pipes = Pipes::refused);
 
-  /// In bytes, at the time when it was opened.
+  /// In bytes, at the time when it was opened; 0 for a pipe.
   std::uint64_t size() const { return size_; }
-  /// Fills `to` with the bytes from `begin` on. InputError if the file is, or has become, shorter.
+  /// Fills `to` with the bytes from `begin` on. InputError if the file is, or has become, shorter. Not for
+  /// pipes.
   void read(std::uint64_t begin, std::span<char> to) const;
+  /// Reads the next bytes, from the first one on, and returns their number; 0 at the end.
+  std::size_t read_next(std::span<char> to);
 
   std::string name() const { return path_.string(); }
 
  private:
   std::filesystem::path path_;
-  int file_;
+  OpenFile file_;
   std::uint64_t size_ = 0;
 };
 
 constexpr std::uint64_t any_size = std::numeric_limits<std::uint64_t>::max();
-/// The bytes of a regular file. InputError, before any is read, if there are more than `most`.
-std::string read_regular_file(const std::filesystem::path& path, std::uint64_t most = any_size);
-/// The bytes of a file, unpacked by its name, or of a pipe; they may be none. InputError if it is missing,
-/// unreadable, a folder or a device, or has more than `most` bytes; then it stops reading there.
-std::string read_file(const std::filesystem::path& path, std::uint64_t most = any_size);
+/// Returns the bytes of a file, unpacked by its name; they may be none. InputErrors of UnpackedFile, and for
+/// more than `most` bytes; then it stops reading there.
+std::string read_file(const std::filesystem::path& path, Pipes pipes = Pipes::refused,
+                      std::uint64_t most = any_size);
 
 /// SHA-256 of the bytes from `begin` on, in hexadecimal.
 std::string sha256_hex(const InputFile& file, std::uint64_t begin = 0);
@@ -77,6 +97,9 @@ std::string sha256_hex(const InputFile& file, std::uint64_t begin = 0);
 /// The endings of packed files.
 constexpr std::string_view packed_suffixes[] = {".gz", ".zst"};
 bool is_packed(const std::filesystem::path& path);
+/// Returns the path of the packed file that lies in place of a file, as FILE.gz; else that of the file
+/// itself. InputError if both are there.
+std::filesystem::path plain_or_packed(const std::filesystem::path& file);
 /// Returns whether this program was built with the library that reads files of this ending: zlib or libzstd.
 bool can_unpack(std::string_view suffix);
 
@@ -87,7 +110,7 @@ class Unpacker;
 class UnpackedFile {
  public:
   /// InputErrors of InputFile, and if the library for its ending is missing.
-  explicit UnpackedFile(const std::filesystem::path& path);
+  explicit UnpackedFile(const std::filesystem::path& path, Pipes pipes = Pipes::refused);
   ~UnpackedFile();
   UnpackedFile(const UnpackedFile&) = delete;
   UnpackedFile& operator=(const UnpackedFile&) = delete;
@@ -96,7 +119,7 @@ class UnpackedFile {
   /// is damaged or incomplete.
   std::string read();
 
-  /// Of the file on the disk: its size, and how much of that has been read.
+  /// Return the size of the file on the disk, and how much of it has been read.
   std::uint64_t size() const { return file_.size(); }
   std::uint64_t position() const { return position_; }
   /// SHA-256 of the file on the disk; after the end.

@@ -33,6 +33,16 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
+std::vector<std::string_view> fields_of(std::string_view line) {
+  std::vector<std::string_view> fields;
+  for (std::size_t begin = 0;;) {
+    const std::size_t tab = line.find('\t', begin);
+    fields.push_back(line.substr(begin, tab - begin));
+    if (tab == std::string_view::npos) return fields;
+    begin = tab + 1;
+  }
+}
+
 std::optional<double> number_in(std::string_view text) {
   double number = 0;
   const char* const end = text.data() + text.size();

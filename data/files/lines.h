@@ -22,6 +22,8 @@ constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 std::string_view stripped(std::string_view line);
 /// Splits a text at white space.
 std::vector<std::string_view> words_of(std::string_view text);
+/// Splits a line at its tabs.
+std::vector<std::string_view> fields_of(std::string_view line);
 /// Returns the finite number that the whole text is, as 12, -0.5 or 1e-3; else nothing.
 std::optional<double> number_in(std::string_view text);
 

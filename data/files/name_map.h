@@ -39,11 +39,11 @@ class NameMap {
 
   /// The rule that it is renamed by is valid as long as the map.
   Renamed operator()(const std::string& from) const;
-  /// What is zero.
+  /// Returns the names of the tensors that are zero.
   const std::vector<std::string>& zeros() const { return zeros_; }
   /// All rules but those of zeros.
   const std::vector<Rule>& rules() const { return rules_; }
-  /// Of the text, for errors.
+  /// Returns the name of the text, for errors.
   const std::string& name() const { return name_; }
 
  private:
@@ -52,7 +52,8 @@ class NameMap {
   std::vector<std::string> zeros_;
 };
 
-/// What each `*` of `pattern` stands for, each as short as possible; nothing if `text` does not fit.
+/// Returns the text that each `*` of `pattern` stands for, as short as possible; nothing if `text` does not
+/// fit.
 std::optional<std::vector<std::string>> fit(std::string_view pattern, std::string_view text);
 
 }  // namespace rondo

@@ -43,15 +43,13 @@ std::optional<std::string> symbol_of(std::string_view name, Unit unit) {
   return symbol && is_of_unit(*symbol, unit) ? symbol : std::nullopt;
 }
 
-/// Whether a name may be that of a character or a byte.
-bool is_character(std::string_view name) {
-  return symbol_of(name, Unit::characters).has_value() || symbol_of(name, Unit::bytes).has_value();
-}
-
 class Reader {
  public:
   Reader(const std::filesystem::path& path, Tokenization tokenization)
-      : name_(path.string()), text_(read_file(path)), rest_(text_), vocabulary_(tokenization) {}
+      : name_(path.string()),
+        text_(read_file(path, Pipes::accepted)),
+        rest_(text_),
+        vocabulary_(tokenization) {}
 
   Arpa read() {
     do check_here(next_line(), "no \\data\\: is it an ARPA file?");
@@ -162,7 +160,7 @@ class Reader {
     constexpr NgramModel::State empty = 0;
     std::vector<NgramModel::Ngram> unigrams;
     double weight_of_start = 0;
-    bool has_start = false, has_blank = false, has_word = false;
+    bool has_start = false;
     read_section(1, [&](const Entry& entry) {
       const std::string_view name = entry.words[0];
       const double weight = counts_.size() > 1 ? entry.log_backoff : 0;
@@ -174,21 +172,14 @@ class Reader {
       // A text without line ends has no such symbol, but other toolkits require the name.
       if (name == line_end_name && unit != Unit::words && entry.log_probability == zero) return;
       const auto symbol = symbol_of(name, unit);
-      check_here(symbol.has_value(), "'{}' cannot occur in a text of {}: this is a model of {}", name,
-                 name_of(unit), is_character(name) ? "characters" : "words");
-      has_blank |= name == blank_name;
-      has_word |= name != line_end_name && !is_character(name);
+      check_here(symbol.has_value(), "'{}' cannot occur in a text of {}: this is a model of another unit",
+                 name, name_of(unit));
       check_here(vocabulary_.add(*symbol), "'{}' appears twice", name);
       unigrams.push_back({empty, static_cast<std::int32_t>(unigrams.size()), entry.log_probability, weight});
     });
     check_here(unit != Unit::words || vocabulary_.line_end_id().has_value(),
                "{} is not among the unigrams: the end of each line is scored", line_end_name);
     check_here(!unigrams.empty(), "no unigram but {}", line_start_name);
-    check_input(
-        unit != Unit::words || has_word || !has_blank,
-        "{}: all its symbols are single ones, and {} is one of them: this is a model of characters or "
-        "bytes, not of words",
-        name_, blank_name);
     const auto V = static_cast<std::int32_t>(unigrams.size());
     unigrams.push_back({empty, V, zero, weight_of_start});  // if the file has none, no n-gram begins with it
     NgramModel model(V);

@@ -40,8 +40,7 @@ struct Arpa {
 /// the file is not in the format: no `\data\`, counts that differ from those of the sections, no `\end\`; a
 /// log10 p that is not a number or is above 0, a weight that is not a number; an n-gram whose words are not
 /// unigrams, whose context is not an n-gram of the order below, that occurs twice, or that has `<s>` after
-/// its first word; a unigram that is not a symbol of the unit; for words, no `</s>`, and unigrams that are
-/// all those of characters.
+/// its first word; a unigram that is not a symbol of the unit; for words, no `</s>`.
 Arpa read_arpa(const std::filesystem::path& path, Tokenization tokenization);
 
 /// Passes the text of the file to `write` piece by piece, with numbers of nine digits. `</s>` is always

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace rondo {
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\v\f";
 
-/// What Windows-1252 has at 0x80 to 0x9f, where Latin-1 has control characters.
+/// The characters of Windows-1252 at 0x80 to 0x9f, where Latin-1 has control characters.
 constexpr std::array<char16_t, 32> windows_1252_marks = {
     0x20ac, 0x0081, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
     0x2039, 0x0152, 0x008d, 0x017d, 0x008f, 0x0090, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
@@ -67,7 +68,7 @@ void hold_out(LabelledTexts& texts, const LabelledFiles& files) {
 }  // namespace
 
 Text read_labelled_file(const fs::path& file, Encoding encoding, Unit unit) {
-  std::string raw = read_regular_file(file);
+  std::string raw = read_file(file);
   const std::string sha256 = sha256_hex(raw), name = printable(file.string());
   if (encoding == Encoding::windows_1252) raw = utf8_of_windows_1252(raw);
   try {
@@ -75,8 +76,7 @@ Text read_labelled_file(const fs::path& file, Encoding encoding, Unit unit) {
   } catch (const NotUtf8& error) {
     throw InputError(fmt::format("{}, or set data.encoding = \"windows_1252\"", error.what()));
   }
-  if (unit != Unit::bytes) check_is_text(raw, name);
-  Text text = clean_text(std::move(raw), name, unit);
+  Text text = clean_sentences(std::move(raw), name, unit);
   text.sha256 = sha256;
   return text;
 }
@@ -158,13 +158,14 @@ LabelledTexts open_labelled_texts(const fs::path& folder, const LabelledFiles& f
   check_is_folder(folder, fmt::format(": labelled text is a folder with {}", printable(files.train)));
   LabelledTexts texts;
   const auto read = [&](Split split, const std::string& name) {
-    check_is_there(folder / name, fmt::format(" (data.{}_file)", name_of(split)));
-    texts[split] = labelled_text(texts.record(read_labelled_file(folder / name, files.encoding, unit)));
+    const fs::path file = plain_or_packed(folder / name);
+    check_is_there(file, fmt::format(" (data.{}_file)", name_of(split)));
+    texts[split] = labelled_text(texts.record(read_labelled_file(file, files.encoding, unit)));
   };
   read(Split::train, files.train);
   if (!files.valid.empty()) read(Split::valid, files.valid);
   if (!files.test.empty()) {
-    if (file_is_there(folder / files.test))
+    if (file_is_there(plain_or_packed(folder / files.test)))
       read(Split::test, files.test);
     else
       texts.notes.push_back(note_of_missing_test(folder / files.test, "data.test_file"));
@@ -173,39 +174,17 @@ LabelledTexts open_labelled_texts(const fs::path& folder, const LabelledFiles& f
   return texts;
 }
 
-Labels::Labels(const LabelledText& train) : names_(train.labels) {
-  std::sort(names_.begin(), names_.end());
-  names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
-  check_input(names_.size() > 1, "{}: all sentences have the label '{}': nothing to tell apart",
-              train.sentences.name, names_.empty() ? "" : excerpt(names_.front()));
-}
-
-Labels Labels::from_text(std::string_view text, const std::string& name) {
-  Labels labels;
-  for (const std::string_view line : split_lines(text)) {
-    const auto label = unescape_symbol(line);
-    check_input(label && !label->empty() && (labels.names_.empty() || labels.names_.back() < *label),
-                "{}: line {}: not one label a line, in the order of their names", name, labels.size() + 1);
-    labels.names_.push_back(*label);
-  }
-  check_input(labels.size() > 1, "{}: {} labels, and a classifier has 2 or more", name, labels.size());
+Vocabulary labels_of(const LabelledText& train) {
+  const std::set<std::string> names(train.labels.begin(), train.labels.end());
+  check_input(names.size() > 1, "{}: all sentences have the label '{}': nothing to tell apart",
+              train.sentences.name, names.empty() ? "" : excerpt(*names.begin()));
+  Vocabulary labels(tokenization_of_labels);
+  for (const std::string& name : names) labels.add(name);
   return labels;
 }
 
-std::string Labels::to_text() const {
-  std::string text;
-  for (const std::string& name : names_) text += escape_symbol(name) + '\n';
-  return text;
-}
-
-std::optional<std::int32_t> Labels::id(std::string_view name) const {
-  const auto found = std::lower_bound(names_.begin(), names_.end(), name);
-  if (found == names_.end() || *found != name) return std::nullopt;
-  return static_cast<std::int32_t>(found - names_.begin());
-}
-
 LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vocabulary,
-                                  const Labels& labels) {
+                                  const Vocabulary& labels) {
   LabelledSentences result;
   for (std::size_t i = 0; i < text.labels.size(); ++i) {
     const auto id = labels.id(text.labels[i]);

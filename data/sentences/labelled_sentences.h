@@ -25,8 +25,8 @@ namespace rondo {
 enum class Encoding { utf8, windows_1252 };
 inline std::vector<std::string> names_of(Encoding) { return {"utf8", "windows_1252"}; }
 
-/// The same text in UTF-8. The five bytes that Windows-1252 does not define become control characters, as in
-/// web browsers (WHATWG Encoding Standard).
+/// Converts a text to UTF-8. The five bytes that Windows-1252 does not define become control characters, as
+/// in web browsers (WHATWG Encoding Standard).
 std::string utf8_of_windows_1252(std::string_view text);
 
 struct LabelledFiles {
@@ -62,25 +62,10 @@ LabelledText labelled_text(Text file);
 /// sentence, or of all.
 LabelledTexts open_labelled_texts(const std::filesystem::path& folder, const LabelledFiles& files, Unit unit);
 
-/// The classes, in the order of their names; the index is the id.
-class Labels {
- public:
-  /// Of a training text. InputError if it has only one.
-  explicit Labels(const LabelledText& train);
-  /// From the content of labels.txt; `name` is for errors. InputError, with the line, for what to_text() does
-  /// not write.
-  static Labels from_text(std::string_view text, const std::string& name);
-  /// The content of labels.txt: one label per line, by escape_symbol.
-  std::string to_text() const;
-
-  std::int64_t size() const { return std::ssize(names_); }
-  const std::string& name(std::int32_t id) const { return names_.at(static_cast<std::size_t>(id)); }
-  std::optional<std::int32_t> id(std::string_view name) const;
-
- private:
-  Labels() = default;
-  std::vector<std::string> names_;  // sorted
-};
+/// The classes, in the order of their names, as a vocabulary of this tokenization, in which any text is a
+/// symbol; labels.txt is its to_text(). InputError if the training text has only one.
+Vocabulary labels_of(const LabelledText& train);
+inline constexpr Tokenization tokenization_of_labels{.unit = Unit::pieces};
 
 struct LabelledSentences {
   Sentences sentences;
@@ -89,9 +74,9 @@ struct LabelledSentences {
   std::int64_t size() const { return sentences.size(); }
   std::int64_t scored() const { return size(); }
 };
-/// InputErrors of encode_sentences(); with the line, for a label that is none of `labels`.
+/// InputErrors of encode_sentences(); with the line, for a label that is none of labels_of().
 LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vocabulary,
-                                  const Labels& labels);
+                                  const Vocabulary& labels);
 
 // --- Batches ---
 

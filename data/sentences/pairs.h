@@ -29,8 +29,8 @@ Keys keys_of(PairOptions& options);
 struct PairVocabularies {
   Vocabulary source, target;
 };
-/// Of the two training texts; if shared, of both together: then the two are equal, and the limits count the
-/// symbols of both. InputErrors of Vocabulary.
+/// Makes the vocabularies of the two training texts; if shared, of both together: then the two are equal, and
+/// the limits count the symbols of both. InputErrors of Vocabulary.
 PairVocabularies vocabularies_of(const TextPair& train, Tokenization tokenization,
                                  const VocabularyLimits& limits, bool shared);
 
@@ -40,8 +40,8 @@ PairVocabularies vocabularies_of(const TextPair& train, Tokenization tokenizatio
 Pairs encode_pairs(const TextPair& texts, const Vocabulary& source, const Vocabulary& target,
                    std::int64_t max_length = 0);
 
-/// The same without pairs that have an empty side, from which no translation can be learnt. InputError also
-/// if no other pair is left.
+/// Encodes pairs without those that have an empty side, from which no translation can be learnt. InputError
+/// also if no other pair is left.
 Pairs training_pairs(const TextPair& texts, const Vocabulary& source, const Vocabulary& target,
                      std::int64_t max_length);
 

@@ -46,6 +46,10 @@ void check_generated_has_no_folder(const ParallelOptions& options, const std::st
 
 namespace {
 
+fs::path side_path(const fs::path& prefix, const std::string& language) {
+  return plain_or_packed(prefix.string() + "." + language);
+}
+
 void end_last_line(Text& text) {
   if (!text.content.ends_with('\n')) text.content += '\n';
 }
@@ -79,43 +83,26 @@ ParallelText open_parallel_text(const fs::path& folder, const ParallelOptions& o
   check_is_folder(folder,
                   fmt::format(": parallel text is a folder of pairs of files, such as {0}.{1} and {0}.{2}",
                               options.train, options.source_language, options.target_language));
-  const auto name_of_split = [&](Split split) {
-    return split == Split::train ? options.train : split == Split::valid ? options.valid : options.test;
-  };
-  const auto file_of = [&](Split split, const std::string& language) {
-    return folder / (name_of_split(split) + "." + language);
-  };
-  std::vector<Split> splits{Split::train, Split::valid};
   ParallelText all;
-  if (!options.test.empty()) {
-    const fs::path source = file_of(Split::test, options.source_language);
-    if (file_is_there(source) || file_is_there(file_of(Split::test, options.target_language)))
-      splits.push_back(Split::test);
-    else
+  for (const auto& [split, name] :
+       {std::pair(Split::train, options.train), {Split::valid, options.valid}, {Split::test, options.test}}) {
+    const fs::path source = side_path(folder / name, options.source_language),
+                   target = side_path(folder / name, options.target_language);
+    if (split == Split::test && name.empty()) continue;
+    if (split == Split::test && !file_is_there(source) && !file_is_there(target)) {
       all.notes.push_back(note_of_missing_test(source, "data.test_files"));
-  }
-  const auto why = [&](Split split, const char* side, const std::string& language) {
-    return fmt::format(" (data.{}_files = \"{}\", data.{}_language = \"{}\")", name_of(split),
-                       printable(name_of_split(split)), side, printable(language));
-  };
-  for (const Split split : splits) {
-    check_is_there(file_of(split, options.source_language), why(split, "source", options.source_language));
-    check_is_there(file_of(split, options.target_language), why(split, "target", options.target_language));
-  }
-  for (const Split split : splits) {
-    const fs::path prefix = folder / name_of_split(split);
-    Text source = all.record(open_side(prefix, options.source_language, unit));
-    all[split] = {std::move(source), all.record(open_side(prefix, options.target_language, unit))};
+      continue;
+    }
+    Text text = all.record(open_side(folder / name, options.source_language, unit));
+    all[split] = {std::move(text), all.record(open_side(folder / name, options.target_language, unit))};
   }
   return all;
 }
 
 Text open_side(const fs::path& prefix, const std::string& language, Unit unit) {
-  const fs::path file = prefix.string() + "." + language;
+  const fs::path file = side_path(prefix, language);
   check_is_there(file, fmt::format(": the text is given by its name without .{}", printable(language)));
-  std::string raw = read_regular_file(file);
-  if (unit != Unit::bytes) check_is_text(raw, printable(file.string()));
-  return clean_text(std::move(raw), file.string(), unit);
+  return clean_sentences(read_file(file), file.string(), unit);
 }
 
 // --- A generated task ---

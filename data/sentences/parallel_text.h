@@ -41,10 +41,11 @@ struct TextPair {
 
 using ParallelText = Splits<TextPair>;
 
-/// Reads the files of a folder, or generates the text. There is no test text if its name is empty or neither
-/// of its files exists. InputError for options that check_options() refuses; for any other file that is
-/// missing, naming similar files of the folder; for empty files, pipes and folders, and, except as bytes,
-/// with the line, for what is not UTF-8 or has NUL bytes; for different numbers of lines.
+/// Reads the files of a folder, which may be packed (train.de.gz), or generates the text. There is no test
+/// text if its name is empty or neither of its files exists. InputError for options that check_options()
+/// refuses; for any other file that is missing, naming similar files of the folder; for empty files, pipes
+/// and folders, and, except as bytes, with the line, for what is not UTF-8 or has NUL bytes; for different
+/// numbers of lines.
 ParallelText open_parallel_text(const std::filesystem::path& folder, const ParallelOptions& options,
                                 Unit unit);
 
@@ -71,7 +72,7 @@ TextPair reversal_task(std::uint64_t seed, std::int64_t count, const ReversalOpt
 // the skip-thought objective of Kiros et al. 2015, to write the next sentence. Where the sentences of a text
 // do not follow each other, they split each one, and one half is used to predict the other.
 
-/// What is read, and what is written for it.
+/// Which text is read, and which one is written for it.
 enum class PairsOf {
   lines,      // a line, and the same line
   halves,     // the first half of a line's words, and the second half

@@ -22,7 +22,8 @@ bool has_word(std::string_view line, std::string_view word) {
 }
 
 /// All questions of a folder, in the order of their names, and one digest of names and contents.
-QuestionText read_folder(const fs::path& folder, std::vector<FileDigest>& files) {
+QuestionText read_folder(const fs::path& folder, const QuestionOptions& options,
+                         std::vector<FileDigest>& files) {
   QuestionText text;
   text.name = printable(folder.string());
   std::vector<fs::path> paths;
@@ -32,10 +33,10 @@ QuestionText read_folder(const fs::path& folder, std::vector<FileDigest>& files)
   check_input(!paths.empty(), "{}: no files NAME.question in it", text.name);
   Sha256 digest;
   for (const fs::path& path : paths) {
-    const std::string content = read_regular_file(path, 16 << 20);
+    const std::string content = read_file(path, Pipes::refused, 16 << 20);
     digest.update(path.filename().string() + '\n');
     digest.update(content);
-    add_question_file(text, content, printable(path.string()));
+    add_question_file(text, content, printable(path.string()), options);
   }
   files.push_back({folder.string(), digest.hex()});
   return text;
@@ -76,7 +77,8 @@ void QuestionText::add(std::string_view document, std::string_view question, std
   answers.push_back(static_cast<std::int32_t>(number));
 }
 
-void add_question_file(QuestionText& to, std::string_view content, const std::string& name) {
+void add_question_file(QuestionText& to, std::string_view content, const std::string& name,
+                       const QuestionOptions& options) {
   check_is_text(content, name);
   std::vector<std::string_view> parts;
   for (const std::string_view line : split_lines(content))
@@ -85,7 +87,9 @@ void add_question_file(QuestionText& to, std::string_view content, const std::st
               "{}: not a question of the CNN corpus: address, document, question and answer, with an empty "
               "line between them",
               name);
-  to.add(parts[1], parts[2], parts[3], name);
+  std::string document(parts[1]), question(parts[2]);
+  prepare(document, question, options);
+  to.add(document, question, parts[3], name);
 }
 
 Keys keys_of(QuestionOptions& options) {
@@ -97,10 +101,7 @@ Keys keys_of(QuestionOptions& options) {
            "",
            "read every number, a word of digits, points and commas, as the one word NUM"},
           {"document_words", &options.document_words, between(1, 100000), "words",
-           "of a document: questions that are made from a text are about so many words before them; longer "
-           "documents of files lose their end"},
-          {"entities", &options.entities, between(2, most_entities), "",
-           "markers of entities in questions that are made from a text"}};
+           "of a document that are read: longer ones lose their end"}};
 }
 
 namespace {
@@ -146,31 +147,6 @@ std::string with_merged_numbers(const std::string& line) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-QuestionText prepared(QuestionText text, const QuestionOptions& options) {
-  if (options.sentences == 0 && !options.merge_numbers) return text;
-  const std::vector<std::string_view> documents = split_lines(text.documents),
-                                      questions = split_lines(text.questions);
-  std::string all_documents, all_questions;
-  for (std::size_t i = 0; i < documents.size(); ++i) {
-    std::string document(documents[i]), question(questions[i]);
-    prepare(document, question, options);
-    all_documents += document + '\n';
-    all_questions += question + '\n';
-  }
-  text.documents = std::move(all_documents);
-  text.questions = std::move(all_questions);
-  return text;
-}
-
-QuestionText made_from(const Text& text, const QuestionOptions& options) {
-  QuestionText questions = cloze_questions(text, options);
-  check_input(questions.size() > 0,
-              "{}: no question can be made from it: no sentence names an entity of the sentences before it "
-              "(capitalised words; data.document_words = {}, data.entities = {})",
-              text.name, options.document_words, options.entities);
-  return prepared(std::move(questions), options);
-}
-
 }  // namespace
 
 void prepare(std::string& document, std::string& question, const QuestionOptions& options) {
@@ -210,30 +186,20 @@ std::string note_of_cut(const QuestionText& text, std::int64_t words) {
 
 }  // namespace
 
-QuestionTexts open_questions(const fs::path& path, const QuestionOptions& options, Pipes pipes) {
+QuestionTexts open_questions(const fs::path& path, const QuestionOptions& options) {
+  const std::string expected = fmt::format(
+      ": the questions of {} are files training/NAME.question, validation/NAME.question and "
+      "perhaps test/NAME.question; docs/cloze.py makes them from a text",
+      printable(path.string()));
   QuestionTexts texts;
-  if (const fs::path training = path / "training"; fs::exists(training)) {
-    check_is_folder(path / "validation", ", beside `training`");
-    for (const auto& [split, name] :
-         {std::pair(Split::train, "training"), {Split::valid, "validation"}, {Split::test, "test"}}) {
-      if (split == Split::test && !fs::exists(path / name)) continue;
-      texts[split] = prepared(read_folder(path / name, texts.files), options);
-      if (const std::string note = note_of_cut(texts[split], options.document_words); !note.empty())
-        texts.notes.push_back(note);
-    }
-    return texts;
+  for (const auto& [split, name] :
+       {std::pair(Split::train, "training"), {Split::valid, "validation"}, {Split::test, "test"}}) {
+    if (split == Split::test && !file_is_there(path / name)) continue;
+    check_is_folder(path / name, expected);
+    texts[split] = read_folder(path / name, options, texts.files);
+    if (const std::string note = note_of_cut(texts[split], options.document_words); !note.empty())
+      texts.notes.push_back(note);
   }
-  const CorpusText corpus = open_corpus(path, Unit::words, pipes);
-  texts.generated = true;
-  texts.train = made_from(corpus.train, options);
-  texts.valid = made_from(corpus.valid, options);
-  if (corpus.test) texts.test = made_from(*corpus.test, options);
-  texts.files = corpus.files;
-  texts.notes = corpus.notes;
-  texts.notes.push_back(fmt::format(
-      "the questions are made from the text {}: {} to train, {} to validate, "
-      "{} to test; figures of the CNN corpus are no comparison",
-      printable(path.string()), texts.train.size(), texts.valid.size(), texts.test ? texts.test->size() : 0));
   return texts;
 }
 

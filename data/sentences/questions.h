@@ -6,8 +6,8 @@
 //   question   @placeholder also designed bridges .
 //   answer     @entity7
 //
-// Two kinds of data: files in the format of the CNN corpus, and questions made from any text
-// (data/sentences/cloze.cpp). Read next: nn/models/attentive_reader.h.
+// The files have the format of the CNN corpus; docs/cloze.py makes such files from any text. Read next:
+// nn/models/attentive_reader.h.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "data/sentences/sentence_batches.h"
-#include "data/text/corpus.h"
+#include "data/text/vocabulary.h"
 
 namespace rondo {
 
@@ -44,15 +44,10 @@ struct QuestionText {
            const std::string& where);
 };
 
-/// The text of one file of the CNN corpus: the paragraphs address, document, question and answer, then a line
-/// "@entity0:name" for each entity, which is not read. InputError for other texts, and those of add().
-void add_question_file(QuestionText& to, std::string_view content, const std::string& name);
-
 struct QuestionOptions {
   std::int64_t sentences = 0;         // of a document, those that match its question best; 0: all
   bool merge_numbers = false;         // words of digits, points and commas become NUM
-  std::int64_t document_words = 200;  // longer documents lose their end; of generated questions, the window
-  std::int64_t entities = 50;         // of generated questions: the markers are @entity0 to @entity49
+  std::int64_t document_words = 200;  // longer documents lose their end
 };
 Keys keys_of(QuestionOptions& options);
 
@@ -62,15 +57,17 @@ Keys keys_of(QuestionOptions& options);
 /// coefficient of the two sets of words. Sentences keep their order.
 void prepare(std::string& document, std::string& question, const QuestionOptions& options);
 
-struct QuestionTexts : Splits<QuestionText> {
-  bool generated = false;  // from running text
-};
+/// Adds what is read of one file of the CNN corpus: the paragraphs address, document, question and answer,
+/// then a line "@entity0:name" for each entity, which is not read. InputError for other texts, and those of
+/// QuestionText::add().
+void add_question_file(QuestionText& to, std::string_view content, const std::string& name,
+                       const QuestionOptions& options = {});
 
-/// A folder with `training`, `validation` and perhaps `test`, whose files NAME.question are in the format of
-/// the CNN corpus; or any text of open_corpus(), from which questions are made. InputErrors of both, and for
-/// a text from which no question can be made.
-QuestionTexts open_questions(const std::filesystem::path& path, const QuestionOptions& options,
-                             Pipes pipes = Pipes::accepted);
+using QuestionTexts = Splits<QuestionText>;
+
+/// Reads a folder with `training`, `validation` and perhaps `test`, whose files NAME.question are in the
+/// format of the CNN corpus. InputErrors of add_question_file(), and for other folders and files.
+QuestionTexts open_questions(const std::filesystem::path& path, const QuestionOptions& options);
 
 /// The words of the training text for a vocabulary: all markers first, `@entity0` to the highest one, then
 /// documents and questions. Each marker occurs at least `min_count` times, so that each gets a row.
@@ -93,31 +90,6 @@ void check_has_all_markers(const Vocabulary& vocabulary, const QuestionText& tra
 /// InputErrors of encode_sentences() and markers_of(). Documents are cut to `document_words`; 0: not.
 Questions encode_questions(const QuestionText& text, const Vocabulary& vocabulary,
                            std::int64_t document_words);
-
-// --- Questions made from running text: data/sentences/cloze.cpp ---
-// They stand in for corpora of news with summaries. A sentence of an article is the question, the sentences
-// before it are the document, and an entity that occurs in both is replaced by a placeholder. Entities are
-// found by their capital letters: runs of capitalised words that also occur in the middle of a sentence of
-// the article.
-
-/// One question for each sentence that has an entity of its document, if the document has two or more. The
-/// entity that is asked for and the numbers of all entities are random, but the same for the same text. An
-/// article begins at a heading of the first level, " = Title = ", as WikiText has them; other headings are
-/// left out. `text` is words separated by white space; punctuation may be attached to them.
-QuestionText cloze_questions(const Text& text, const QuestionOptions& options);
-
-/// A document and a question whose entities got markers, and their names by number; "" for a number that no
-/// entity has.
-struct AnonymousQuestion {
-  std::string document, question;
-  std::vector<std::string> names;
-};
-/// Replaces names by markers in a user's question, in which `@placeholder` stands for what is asked. A
-/// document that has markers
-/// already keeps them, and has no names. InputError, beginning with `where`, if there are no entities, more
-/// than `entities`, or no `@placeholder`.
-AnonymousQuestion anonymous(std::string_view document, std::string_view question, std::int64_t entities,
-                            const std::string& where);
 
 // --- Batches ---
 // Documents of similar length are batched together. In each epoch the entities of a question can get other

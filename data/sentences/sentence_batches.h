@@ -71,8 +71,8 @@ ShiftedSentences shifted(const std::vector<std::span<const std::int32_t>>& sente
 
 // --- The order of batches ---
 
-/// What limits the size of a batch: the number of sentences, or of symbols including padding, T * B. Of pairs
-/// of sentences, the symbols of the target, T * B, or of both sides, (S + T) * B.
+/// The limit of the size of a batch: the number of sentences, or of symbols including padding, T * B. Of
+/// pairs of sentences, the symbols of the target, T * B, or of both sides, (S + T) * B.
 enum class BatchBy { sentences, symbols };
 inline std::vector<std::string> names_of(BatchBy) { return {"sentences", "symbols"}; }
 
@@ -85,7 +85,7 @@ struct SentenceBatchOptions {
 };
 /// `batch`, `batch_by`.
 Keys keys_of(SentenceBatchOptions& options);
-/// The same where other things are batched; `counted` says what the two ways count.
+/// Returns these keys where other things are batched; `counted` says what the two ways count.
 Keys batch_keys(SentenceBatchOptions& options, const std::string& counted);
 
 /// The rows of a batch that are computed here: all of them, or the share of one of several ranks, which
@@ -94,7 +94,7 @@ struct BatchShare {
   std::int64_t first = 0, count = 0;  // may have no row at all
   std::int64_t whole = 0;             // rows of the whole batch
 
-  /// Of something that the whole batch has for each row.
+  /// Returns this share of values that the whole batch has, one for each row.
   std::span<const std::int64_t> of(std::span<const std::int64_t> rows) const {
     return rows.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
   }

@@ -39,8 +39,9 @@ struct Triples {
   std::int64_t scored(std::int64_t triple) const;
   std::int64_t scored() const;
 };
-/// Of a text with one sentence a line; empty lines end passages. InputErrors of encode_sentences(), and if
-/// there is no triple, or none without a sentence of more than `max_length` symbols (0: no limit).
+/// Finds the triples of a text with one sentence a line; empty lines end passages. InputErrors of
+/// encode_sentences(), and if there is no triple, or none without a sentence of more than `max_length`
+/// symbols (0: no limit).
 Triples triples_of(const Text& text, const Vocabulary& vocabulary, std::int64_t max_length = 0);
 
 /// A batch of B triples.

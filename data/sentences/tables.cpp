@@ -14,58 +14,45 @@ namespace rondo {
 
 namespace {
 
-std::vector<std::string_view> cells_of(std::string_view line) {
-  std::vector<std::string_view> cells;
-  for (std::size_t begin = 0;;) {
-    const std::size_t tab = line.find('\t', begin);
-    cells.push_back(line.substr(begin, tab - begin));
-    if (tab == std::string_view::npos) return cells;
-    begin = tab + 1;
-  }
-}
-
-/// Where the three columns are.
+/// Where the two sentences and the judgment are, and how many fields a line needs.
 struct Places {
   std::size_t first, second, judgment;
+
+  std::size_t fields() const { return std::max({first, second, judgment}) + 1; }
 };
-std::optional<Places> places_of(const std::vector<std::string_view>& names, const PairColumns& columns) {
+Places places_of(const std::vector<std::string_view>& names, const PairColumns& columns) {
   const auto place = [&](const std::string& name) {
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
   };
-  const Places places{place(columns.first), place(columns.second), place(columns.judgment)};
-  if (std::max({places.first, places.second, places.judgment}) == names.size()) return std::nullopt;
-  return places;
+  return {place(columns.first), place(columns.second), place(columns.judgment)};
 }
 
 }  // namespace
 
 JudgedPairs read_judged_pairs(const std::filesystem::path& file, const PairColumns& columns, double least,
                               double most, bool bare) {
-  const std::string name = printable(file.string());
-  const std::string raw = read_regular_file(file, 1 << 30);
+  const Text text = clean_sentences(read_file(file, Pipes::refused, 1 << 30), file.string(), Unit::words);
+  const std::string& name = text.name;
   JudgedPairs pairs;
-  pairs.sha256 = sha256_hex(raw);
-  check_is_text(raw, name);
-  std::vector<std::string> ignored;
-  const std::string text = normalise_text(raw, name, ignored);
-  const std::vector<std::string_view> lines = split_lines(text);
-  check_input(!lines.empty(), "{}: empty; it must hold pairs of sentences", name);
-  std::optional<Places> places = places_of(cells_of(lines.front()), columns);
-  const std::size_t header = places ? 1 : 0;
-  if (!places && bare && cells_of(lines.front()).size() == 3) places = {1, 2, 0};
+  pairs.sha256 = text.sha256;
+  const std::vector<std::string_view> lines = split_lines(text.content);
+  const std::vector<std::string_view> names = fields_of(lines.front());
+  Places places = places_of(names, columns);
+  const bool has_names = places.fields() <= names.size(), is_bare = !has_names && bare && names.size() == 3;
+  if (is_bare) places = {1, 2, 0};
   check_input(
-      places.has_value(),
+      has_names || is_bare,
       "{}: line 1: no columns {}, {} and {}, separated by tabs{}: is this the file that its name says?", name,
       columns.first, columns.second, columns.judgment, bare ? ", nor three columns without names" : "");
-  for (std::size_t i = header; i < lines.size(); ++i) {
-    const std::vector<std::string_view> cells = cells_of(lines[i]);
-    check_input(cells.size() > std::max({places->first, places->second, places->judgment}),
-                "{}: line {}: {} columns; too few", name, i + 1, cells.size());
-    const std::string_view judgment = stripped(cells[places->judgment]);
+  for (std::size_t i = has_names ? 1 : 0; i < lines.size(); ++i) {
+    const std::vector<std::string_view> cells = fields_of(lines[i]);
+    check_input(cells.size() >= places.fields(), "{}: line {}: {} columns; too few", name, i + 1,
+                cells.size());
+    const std::string_view judgment = stripped(cells[places.judgment]);
     const std::optional<double> value = number_in(judgment);
     check_input(value && *value >= least && *value <= most, "{}: line {}: '{}' is no judgment from {} to {}",
                 name, i + 1, excerpt(judgment), least, most);
-    const std::string_view first = stripped(cells[places->first]), second = stripped(cells[places->second]);
+    const std::string_view first = stripped(cells[places.first]), second = stripped(cells[places.second]);
     check_input(!first.empty() && !second.empty(), "{}: line {}: an empty sentence", name, i + 1);
     pairs.first.emplace_back(first);
     pairs.second.emplace_back(second);

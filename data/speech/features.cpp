@@ -1,4 +1,4 @@
-// Filterbanks and frames; see data/speech/features.h.
+// Recordings, filterbanks and frames; see data/speech/features.h.
 #include "data/speech/features.h"
 
 #include <algorithm>
@@ -8,14 +8,97 @@
 #include <limits>
 #include <numbers>
 
-#include "data/files/lines.h"
-#include "data/speech/recording.h"
+#include "data/files/input_file.h"
 
 #ifdef RONDO_AUDIO
 #include <kissfft/kiss_fftr.h>
+#include <sndfile.h>
 #endif
 
 namespace rondo {
+
+// --- Recordings ---
+
+void throw_no_audio() {
+  throw_built_without("libsndfile and kissfft", "speech", "libsndfile1-dev libkissfft-dev");
+}
+
+#ifndef RONDO_AUDIO
+
+bool has_audio() { return false; }
+std::vector<float> read_recording(const std::filesystem::path&, std::int64_t) { throw_no_audio(); }
+
+#else
+
+bool has_audio() { return true; }
+
+namespace {
+
+/// The chunk sizes of a WAV file are in its header; libsndfile reads what is there of a shorter file without
+/// an error. (A size of 2^32 - 1: the writer did not know it.)
+void check_is_whole(const InputFile& file, const std::string& name) {
+  constexpr std::uint64_t first = 12, head = 8;  // of a chunk: its name and its size
+  for (std::uint64_t at = first; at + head <= file.size();) {
+    std::string chunk(head, '\0');
+    file.read(at, chunk);
+    std::uint64_t size = 0;
+    for (std::size_t i = head; i-- > 4;) size = size << 8 | static_cast<unsigned char>(chunk[i]);
+    const std::uint64_t there = file.size() - at - head;
+    if (chunk.starts_with("data")) {
+      check_input(size <= there || size == std::numeric_limits<std::uint32_t>::max(),
+                  "{}: truncated: its header announces {} bytes of samples, and it has {}", name, size,
+                  there);
+      return;
+    }
+    at += head + std::min(size + size % 2, there);
+  }
+}
+
+void check_is_wav(const InputFile& file, const std::string& name, std::int64_t rate) {
+  check_input(file.size() > 0, "{}: empty; expected a recording in the format WAV", name);
+  std::string begin(std::min<std::uint64_t>(12, file.size()), '\0');
+  file.read(0, begin);
+  check_input(begin.starts_with("RIFF") && begin.ends_with("WAVE"),
+              "{}: not in the format WAV; convert it, as in: sox FILE -r {} -c 1 NEW.wav", name, rate);
+  check_is_whole(file, name);
+}
+
+}  // namespace
+
+std::vector<float> read_recording(const std::filesystem::path& path, std::int64_t rate) {
+  const std::string name = printable(path.string());
+  const InputFile bytes(path);
+  check_is_wav(bytes, name, rate);
+  SF_INFO info{};
+  const std::unique_ptr<SNDFILE, int (*)(SNDFILE*)> file(sf_open(path.c_str(), SFM_READ, &info), sf_close);
+  check_input(file != nullptr, "{}: no WAV file that libsndfile can read: {}", name,
+              printable(sf_strerror(nullptr)));
+  check_input(info.channels == 1, "{}: {} channels, and one is read: mix them, as in: sox FILE -c 1 NEW.wav",
+              name, info.channels);
+  check_input(info.samplerate == rate,
+              "{}: {} samples a second, and this corpus has {} (data.sample_rate): resample it, as in: sox "
+              "FILE -r {} NEW.wav",
+              name, info.samplerate, rate, rate);
+  check_input(info.frames > 0, "{}: no samples", name);
+  // Of a hostile header libsndfile may announce more samples than there are bytes.
+  check_input(static_cast<std::uint64_t>(info.frames) <= 64 * bytes.size(),
+              "{}: announces {} samples, more than {} bytes can have", name, info.frames, bytes.size());
+  std::vector<float> samples(static_cast<std::size_t>(info.frames));
+  const sf_count_t read = sf_readf_float(file.get(), samples.data(), info.frames);
+  check_input(read == info.frames, "{}: truncated: {} of {} samples can be read", name, read, info.frames);
+  constexpr float scale = 32768;  // of 16 bits, as Kaldi has them
+  for (float& sample : samples) sample *= scale;
+  // Of floats: full scale is 1, and a little more occurs; squares of far more are infinite.
+  constexpr float most_of_full_scale = 1000;
+  for (const float sample : samples)
+    check_input(std::abs(sample) <= most_of_full_scale * scale,
+                "{}: a sample is {}, and full scale is 1: the file is damaged", name, sample / scale);
+  const auto [least, most] = std::minmax_element(samples.begin(), samples.end());
+  check_input(*least < *most, "{}: silent: all {} samples are the same", name, info.frames);
+  return samples;
+}
+
+#endif
 
 // --- Filterbank ---
 
@@ -28,9 +111,14 @@ std::size_t padded_window(const FilterbankOptions& options) {
   return std::bit_ceil(samples_of(options.window, options));
 }
 
+/// In Hz.
+double highest_of(const FilterbankOptions& options) {
+  return options.highest > 0 ? options.highest : static_cast<double>(options.sample_rate) / 2;
+}
+
 double mel(double hertz) { return 1127 * std::log(1 + hertz / 700); }
 
-/// Of frames; without kissfft nobody needs it.
+/// Returns the window of a frame; without kissfft nobody needs it.
 [[maybe_unused]] std::vector<float> window_of(std::size_t samples) {
   std::vector<float> window;
   for (std::size_t n = 0; n < samples; ++n) {
@@ -56,14 +144,10 @@ Keys keys_of(FilterbankOptions& it) {
 
 void check_options(const FilterbankOptions& options) {
   check_limits_of(options);
-  check_input(options.highest <= static_cast<double>(options.sample_rate) / 2,
-              "highest = {}: {} samples a second have no frequency above {} Hz", options.highest,
-              options.sample_rate, static_cast<double>(options.sample_rate) / 2);
-  check_input(options.highest == 0 || options.lowest < options.highest,
-              "lowest = {}: not below data.highest = {}", options.lowest, options.highest);
-  check_input(options.lowest < static_cast<double>(options.sample_rate) / 2,
-              "lowest = {}: {} samples a second have no frequency above {} Hz", options.lowest,
-              options.sample_rate, static_cast<double>(options.sample_rate) / 2);
+  const double half = static_cast<double>(options.sample_rate) / 2, highest = highest_of(options);
+  check_input(highest <= half, "highest = {}: {} samples a second have no frequency above {} Hz", highest,
+              options.sample_rate, half);
+  check_input(options.lowest < highest, "lowest = {}: not below data.highest = {}", options.lowest, highest);
   check_input(samples_of(options.window, options) >= 8 && samples_of(options.step, options) >= 1,
               "window = {}, data.step = {}: {} samples a second are too few for frames of so few ms",
               options.window, options.step, options.sample_rate);
@@ -79,9 +163,8 @@ void check_options(const FilterbankOptions& options) {
 std::vector<Filterbank::Band> Filterbank::bands_of(const FilterbankOptions& options) {
   const std::size_t bins = padded_window(options) / 2;  // without the highest frequency
   const double width = static_cast<double>(options.sample_rate) / static_cast<double>(2 * bins);
-  const double highest = options.highest > 0 ? options.highest : static_cast<double>(options.sample_rate) / 2;
   const double low = mel(options.lowest);
-  const double step = (mel(highest) - low) / static_cast<double>(options.filters + 1);
+  const double step = (mel(highest_of(options)) - low) / static_cast<double>(options.filters + 1);
   std::vector<Band> bands(static_cast<std::size_t>(options.filters));
   for (std::size_t j = 0; j < bands.size(); ++j) {
     const double left = low + static_cast<double>(j) * step, center = left + step, right = center + step;

@@ -1,7 +1,8 @@
-// The input of a speech recogniser: the logarithm of the energy of speech in some frequency bands, every
-// few milliseconds. The bands are equally wide on the mel scale, as the ear hears pitch: Davis &
-// Mermelstein 1980; the details are Kaldi's (Povey et al. 2011), with which EESEN made the data of "On
-// Multiplicative Integration with Recurrent Neural Networks", section 3.3.
+// The input of a speech recogniser: recordings of one microphone, read from WAV files by the library
+// libsndfile, which is optional; and the logarithm of the energy of speech in some frequency bands, every few
+// milliseconds. The bands are equally wide on the mel scale, as the ear hears pitch: Davis & Mermelstein
+// 1980; the details are Kaldi's (Povey et al. 2011), with which EESEN made the data of "On Multiplicative
+// Integration with Recurrent Neural Networks", section 3.3.
 //
 //   frame      25 ms of samples, every 10 ms; without its mean
 //   energy     ln sum_n x_n^2
@@ -15,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,6 +28,19 @@
 struct kiss_fftr_state;
 
 namespace rondo {
+
+// --- Recordings ---
+
+/// Returns whether this program was built with libsndfile and kissfft, which all that reads speech needs.
+bool has_audio();
+/// Throws the InputError that says how to get them.
+[[noreturn]] void throw_no_audio();
+
+/// Reads the samples of a WAV file, in the units of 16 bits: between -32768 and 32767. InputError for another
+/// format; for a file that is shorter than its header says; for another rate than `rate`, in samples a
+/// second; for more than one channel; without a sample; and if all samples are the same (silence); without
+/// libsndfile. InputErrors of InputFile.
+std::vector<float> read_recording(const std::filesystem::path& path, std::int64_t rate);
 
 // --- Filterbank ---
 

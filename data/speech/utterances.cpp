@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <regex>
 #include <set>
 #include <system_error>
-
-#include "data/speech/recording.h"
 
 namespace rondo {
 
@@ -18,23 +17,23 @@ namespace fs = std::filesystem;
 namespace {
 
 Utterance utterance_of(std::string_view line, const std::string& name, const fs::path& folder) {
-  const std::size_t first = line.find('\t'), second = line.find('\t', std::min(first, line.size()) + 1);
-  check_input(first != std::string_view::npos && second != std::string_view::npos,
-              "{}: expected FILE.wav<TAB>SPEAKER<TAB>TRANSCRIPT, and it has {} tabs", name,
-              std::count(line.begin(), line.end(), '\t'));
-  const std::string_view file = line.substr(0, first), speaker = line.substr(first + 1, second - first - 1),
-                         transcript = stripped(line.substr(second + 1));
+  const std::vector<std::string_view> fields = fields_of(line);
+  check_input(fields.size() == 3, "{}: expected FILE.wav<TAB>SPEAKER<TAB>TRANSCRIPT, and it has {} tabs",
+              name, fields.size() - 1);
+  const std::string_view file = fields[0], speaker = fields[1], transcript = stripped(fields[2]);
   check_input(!file.empty() && !speaker.empty(), "{}: no {}", name, file.empty() ? "file" : "speaker");
   check_input(!transcript.empty(), "{}: no transcript: remove the line", name);
   check_input(std::none_of(transcript.begin(), transcript.end(), [](char c) { return c >= 0 && c < ' '; }),
-              "{}: a transcript with a tab or another control character", name);
+              "{}: a transcript with a control character", name);
   const fs::path path = folder / file;
   check_input(file_is_there(path), "{}: there is no file {}", name, printable(path.string()));
   return {name, std::string(speaker), std::string(transcript), {path.string()}};
 }
 
 SpeechText read_table(const fs::path& file, SpeechCorpus& corpus) {
-  const Text table = corpus.record(read_text(file, Unit::characters));
+  const Text table = clean_sentences(read_file(file), file.string(), Unit::characters);
+  corpus.files.push_back({table.name, table.sha256});
+  corpus.notes.insert(corpus.notes.end(), table.notes.begin(), table.notes.end());
   SpeechText text{.name = table.name};
   for (const std::string_view line : split_lines(table.content))
     text.utterances.push_back(utterance_of(
@@ -51,7 +50,7 @@ SpeechCorpus corpus_of_tables(const fs::path& folder) {
         file,
         ": a line for each utterance, FILE.wav<TAB>SPEAKER<TAB>TRANSCRIPT (for a folder of digits set "
         "data.source = \"digits\")");
-    corpus[split] = read_table(file, corpus);
+    corpus.splits[name_of(split)] = read_table(file, corpus);
   }
   return corpus;
 }
@@ -66,15 +65,11 @@ struct SpokenDigit {
   std::int64_t index;
 };
 std::optional<SpokenDigit> digit_of(const fs::path& path) {
-  const std::string name = path.stem().string();
-  const std::size_t first = name.find('_'), last = name.rfind('_');
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (path.extension() != ".wav" || first != 1 || last <= 2 || !is_digit(name[0])) return std::nullopt;
-  const std::string_view index = std::string_view(name).substr(last + 1);
-  if (index.empty() || index.size() > 6 || !std::all_of(index.begin(), index.end(), is_digit))
-    return std::nullopt;
-  return SpokenDigit{path.string(), name.substr(2, last - 2), static_cast<std::size_t>(name[0] - '0'),
-                     std::stoll(std::string(index))};
+  static const std::regex form("([0-9])_(.+)_([0-9]{1,6})\\.wav");
+  const std::string name = path.filename().string();
+  std::smatch parts;
+  if (!std::regex_match(name, parts, form)) return std::nullopt;
+  return SpokenDigit{path.string(), parts[2], std::stoul(parts[1]), std::stoll(parts[3])};
 }
 
 /// By speaker, in the order of their names.
@@ -90,12 +85,6 @@ std::map<std::string, std::vector<SpokenDigit>> digits_of(const fs::path& folder
     std::sort(of_speaker.begin(), of_speaker.end(),
               [](const SpokenDigit& a, const SpokenDigit& b) { return a.path < b.path; });
   return digits;
-}
-
-std::vector<std::string> speakers_of(const std::map<std::string, std::vector<SpokenDigit>>& digits) {
-  std::vector<std::string> names;
-  for (const auto& [speaker, ignored] : digits) names.push_back(speaker);
-  return names;
 }
 
 /// Adds utterances that have each recording once.
@@ -119,9 +108,7 @@ SpeechCorpus corpus_of_digits(const fs::path& given, const SpeechOptions& option
   const fs::path folder = file_is_there(given / "recordings") ? given / "recordings" : given;
   std::map<std::string, std::vector<SpokenDigit>> digits = digits_of(folder), held_out;
   for (const std::string& speaker : options.held_out_speakers) {
-    check_input(digits.contains(speaker),
-                "held_out_speakers: there is no {} (data.held_out_speakers); left are {}", speaker,
-                fmt::join(speakers_of(digits), ", "));
+    check_input(digits.contains(speaker), "held_out_speakers: there is no {}, or it is named twice", speaker);
     held_out.insert(digits.extract(speaker));
   }
   check_input(!digits.empty(),
@@ -130,7 +117,7 @@ SpeechCorpus corpus_of_digits(const fs::path& given, const SpeechOptions& option
   std::mt19937_64 random = epoch_generator(0, 0);
   const auto strings = [&](const std::string& name, const auto& speakers, std::int64_t times,
                            std::int64_t begin, std::int64_t end) {
-    SpeechText text{.name = fmt::format("{} ({})", folder.string(), name)};
+    SpeechText& text = corpus.splits[name] = {.name = fmt::format("{} ({})", folder.string(), name)};
     for (std::int64_t time = 0; time < times; ++time)
       for (const auto& [speaker, all] : speakers) {
         std::vector<SpokenDigit> some;
@@ -140,13 +127,12 @@ SpeechCorpus corpus_of_digits(const fs::path& given, const SpeechOptions& option
       }
     check_input(!text.utterances.empty(), "{}: no recordings of the indices {} and above, for {}",
                 folder.string(), begin, name);
-    return text;
   };
   constexpr std::int64_t all = 1'000'000;
-  corpus.test = strings("test", digits, 1, 0, 5);
-  corpus.valid = strings("valid", digits, 1, 5, 10);
-  if (!held_out.empty()) corpus.speakers = strings("speakers", held_out, 1, 0, all);
-  corpus.train = strings("train", digits, options.repeats, 10, all);
+  strings("test", digits, 1, 0, 5);
+  strings("valid", digits, 1, 5, 10);
+  if (!held_out.empty()) strings("speakers", held_out, 1, 0, all);
+  strings("train", digits, options.repeats, 10, all);
   corpus.stand_in = "strings of spoken digits, a stand-in for the Wall Street Journal corpus of the paper";
   corpus.notes.push_back(fmt::format("{}: {}", folder.string(), corpus.stand_in));
   return corpus;
@@ -160,8 +146,8 @@ class FrameReader {
   Frames operator()(const std::vector<std::string>& files) {
     std::vector<float> samples;
     for (const std::string& file : files) {
-      const Recording recording = read_recording(file, rate_);
-      samples.insert(samples.end(), recording.samples.begin(), recording.samples.end());
+      const std::vector<float> recording = read_recording(file, rate_);
+      samples.insert(samples.end(), recording.begin(), recording.end());
     }
     Frames frames{filterbank_.width(), filterbank_(samples)};
     check_input(frames.size() > 0, "{}: {} samples are shorter than a frame (data.window)",
@@ -201,16 +187,10 @@ void check_options(const SpeechOptions& options) {
               "held_out_speakers is for data.source = \"digits\": in files, test.tsv says who speaks");
 }
 
-const SpeechText* SpeechCorpus::find(std::string_view split) const {
-  if (split == "speakers") return speakers ? &*speakers : nullptr;
-  const std::optional<Split> found = value_named<Split>(split);
-  return found && (*found != Split::test || test) ? &Splits::at(*found) : nullptr;
-}
-
 const SpeechText& SpeechCorpus::at(std::string_view split) const {
-  const SpeechText* const text = find(split);
-  check_input(text != nullptr, "this corpus has no split '{}'", split);
-  return *text;
+  const auto found = splits.find(split);
+  check_input(found != splits.end(), "this corpus has no split '{}'", split);
+  return found->second;
 }
 
 SpeechCorpus open_speech(const fs::path& folder, const SpeechOptions& options) {
@@ -220,10 +200,8 @@ SpeechCorpus open_speech(const fs::path& folder, const SpeechOptions& options) {
   SpeechCorpus corpus =
       options.source == SpeechSource::digits ? corpus_of_digits(folder, options) : corpus_of_tables(folder);
   std::set<std::string> recordings;  // of all splits, each once, in the order of their paths
-  for (const char* name : {"train", "valid", "test", "speakers"})
-    if (corpus.has(name))
-      for (const Utterance& it : corpus.at(name).utterances)
-        recordings.insert(it.files.begin(), it.files.end());
+  for (const auto& [name, text] : corpus.splits)
+    for (const Utterance& it : text.utterances) recordings.insert(it.files.begin(), it.files.end());
   Sha256 digest;
   for (const std::string& file : recordings) digest.update(sha256_hex(InputFile(file)));
   corpus.files.push_back(

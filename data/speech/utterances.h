@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,15 +55,14 @@ struct SpeechText {
   std::vector<Utterance> utterances{};
 };
 
-struct SpeechCorpus : Splits<SpeechText> {
-  std::optional<SpeechText> speakers{};  // a split of their own
-  std::string stand_in{};                // what to say in reports of a corpus that is one; else empty
+struct SpeechCorpus {
+  std::map<std::string, SpeechText, std::less<>> splits{};  // train, valid; perhaps test, speakers
+  std::vector<FileDigest> files{};
+  std::vector<std::string> notes{};
+  std::string stand_in{};  // what to say in reports of a corpus that is one; else empty
 
-  bool has(std::string_view split) const { return find(split) != nullptr; }
+  bool has(std::string_view split) const { return splits.contains(split); }
   const SpeechText& at(std::string_view split) const;  // InputError if there is no such split
-
- private:
-  const SpeechText* find(std::string_view split) const;
 };
 
 /// Reads the tables, and the recordings for their digest. InputError for files that are missing, or no text;
@@ -97,7 +96,7 @@ Utterances read_utterances(const SpeechText& text, const Vocabulary& vocabulary,
 std::vector<Frames> read_frames(const std::vector<std::string>& files, const FrameOptions& options,
                                 const FrameStatistics* statistics);
 
-/// Of all frames of a split, before they are normalised.
+/// Computes the statistics of all frames of a split, before they are normalised.
 FrameStatistics statistics_of(const SpeechText& text, const FilterbankOptions& options);
 
 // --- Batches ---

@@ -44,18 +44,6 @@ class CutSearch {
   std::uint64_t position_ = 0;
 };
 
-/// A file of a folder, as NAME.txt, or packed. Nothing if there is none.
-std::optional<fs::path> file_of(const fs::path& folder, const std::string& name) {
-  std::vector<fs::path> found;
-  for (const std::string_view suffix : {"", ".gz", ".zst"})
-    if (fs::path file = folder / fmt::format("{}.txt{}", name, suffix); file_is_there(file))
-      found.push_back(std::move(file));
-  if (found.size() > 1)
-    throw InputError(fmt::format("{} and {}: is it one text? keep one of them", found.front().string(),
-                                 found.back().string()));
-  return found.empty() ? std::nullopt : std::optional(found.front());
-}
-
 /// Adds the files' digests and notes to the corpus.
 void record(CorpusText& corpus, const TextSource& source) {
   corpus.files.insert(corpus.files.end(), source.files().begin(), source.files().end());
@@ -140,7 +128,7 @@ std::vector<fs::path> train_files(const fs::path& folder, const std::vector<std:
                 folder.string(), fmt::join(patterns, ", "));
     return found;
   }
-  if (const auto file = file_of(folder, "train")) return {*file};
+  if (const fs::path file = plain_or_packed(folder / "train.txt"); file_is_there(file)) return {file};
   std::vector<std::string> usual{"train-*.txt"};
   for (const std::string_view suffix : packed_suffixes) usual.push_back(usual.front() + std::string(suffix));
   return files_named(folder, usual);
@@ -158,16 +146,16 @@ CorpusText open_corpus(const fs::path& path, Unit unit, Pipes pipes, const TextR
   }
   CorpusText corpus;
   const std::vector<fs::path> train = train_files(path, reading.train_files);
-  const auto valid = file_of(path, "valid"), test = file_of(path, "test");
+  const fs::path valid = plain_or_packed(path / "valid.txt"), test = plain_or_packed(path / "test.txt");
   const char* const what = ": a data folder holds train.txt, valid.txt and perhaps test.txt";
   if (train.empty()) check_is_there(path / "train.txt", what);
-  if (!valid) check_is_there(path / "valid.txt", what);
+  check_is_there(valid, what);
   corpus.train = read_texts(corpus, train, unit, reading);
-  corpus.valid = read_texts(corpus, {*valid}, unit, reading);
-  if (test)
-    corpus.test = read_texts(corpus, {*test}, unit, reading);
+  corpus.valid = read_texts(corpus, {valid}, unit, reading);
+  if (file_is_there(test))
+    corpus.test = read_texts(corpus, {test}, unit, reading);
   else
-    corpus.notes.push_back(note_of_missing_test(path / "test.txt"));
+    corpus.notes.push_back(note_of_missing_test(test));
   return corpus;
 }
 
@@ -209,11 +197,11 @@ IdCounts encode_blocks(const Text& text, const Vocabulary& vocabulary, const IdF
   return counts;
 }
 
-/// The same for texts and vocabularies that give the same ids.
+/// The SHA-256 of all that the ids depend on, and of the format of their file.
 std::string key_of(const Text& text, const Vocabulary& vocabulary) {
   const Tokenization& tokenization = vocabulary.tokenization();
-  return sha256_hex(fmt::format("{}\n{} {}\n{}{}", text.source->key(), name_of(tokenization.unit),
-                                tokenization.strip_lines, vocabulary.to_text(),
+  return sha256_hex(fmt::format("rondo ids 3\n{}\n{} {}\n{}{}", text.source->key(),
+                                name_of(tokenization.unit), tokenization.strip_lines, vocabulary.to_text(),
                                 vocabulary.pieces() ? vocabulary.pieces()->bytes() : ""));
 }
 
@@ -227,14 +215,12 @@ EncodedText encode_long_text(const Text& text, const Vocabulary& vocabulary, con
   check_input(!failure,
               "{}: cannot be made: {}; XDG_CACHE_HOME names another folder for the ids of long texts",
               cache.string(), failure.message());
-  const std::string key = key_of(text, vocabulary);
   const fs::path path = ids_path(text, vocabulary, cache);
   const FolderLock turn = FolderLock::wait_for(cache);  // whoever comes second finds the file of the first
-  std::optional<IdFile> file = IdFile::mapped(path, key);
+  std::optional<IdFile> file = IdFile::mapped(path);
   if (!file) {
     try {
-      IdFile::write(path, key,
-                    [&](const IdFile::Pass& pass) { return encode_blocks(text, vocabulary, pass); });
+      IdFile::write(path, [&](const IdFile::Pass& pass) { return encode_blocks(text, vocabulary, pass); });
     } catch (const InputError&) {
       throw;
     } catch (const Error& error) {
@@ -243,7 +229,7 @@ EncodedText encode_long_text(const Text& text, const Vocabulary& vocabulary, con
                       "another folder for them",
                       error.what()));
     }
-    file = IdFile::mapped(path, key);
+    file = IdFile::mapped(path);
     check(file.has_value(), "{}: what was written cannot be read again", path.string());
   }
   return {std::move(file->ids), file->counts};
@@ -252,8 +238,7 @@ EncodedText encode_long_text(const Text& text, const Vocabulary& vocabulary, con
 }  // namespace
 
 fs::path ids_path(const Text& text, const Vocabulary& vocabulary, const fs::path& cache) {
-  constexpr std::size_t enough = 32;  // hexadecimal digits; the file has all of them
-  return cache / (key_of(text, vocabulary).substr(0, enough) + ".ids");
+  return cache / (key_of(text, vocabulary) + ".ids");
 }
 
 EncodedText encode_text(const Text& text, const Vocabulary& vocabulary, const fs::path& cache) {

@@ -96,15 +96,31 @@ Characters frequent_characters(std::string_view text) {
   return characters;
 }
 
-/// Calls `use` for each part of the text that pieces are learnt from: lines, each after a space, in parts of
-/// a few thousand bytes that end at words; and cut at characters that do not become pieces.
-template <class Use>
-void for_each_part(const Text& text, const Tokenization& tokenization, const Characters& characters,
-                   Use use) {
+class Parts : public sentencepiece::SentenceIterator {
+ public:
+  explicit Parts(std::vector<std::string> parts) : parts_(std::move(parts)) {}
+  bool done() const override { return at_ == parts_.size(); }
+  void Next() override { ++at_; }
+  const std::string& value() const override { return parts_[at_]; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  std::vector<std::string> parts_;
+  std::size_t at_ = 0;
+};
+
+/// The parts to learn from: lines, each after a space, in parts of a few thousand bytes that end at words;
+/// and cut at characters that do not become pieces. All of them, or of a large text every second, third or
+/// n-th.
+Parts parts_of(const Text& text, const Tokenization& tokenization, const Characters& characters) {
   constexpr std::size_t long_enough = 4096;
+  constexpr std::size_t enough = 64 << 20;  // bytes; learning needs about 30 times as much memory
+  const std::size_t step = text.content.size() / enough + 1;
+  std::vector<std::string> parts;
   std::string part;
+  std::size_t index = 0;
   const auto end_part = [&] {
-    if (!part.empty()) use(part);
+    if (!part.empty() && index++ % step == 0) parts.push_back(part);
     part.clear();
   };
   for (std::string_view line : split_lines(text.content)) {
@@ -119,30 +135,6 @@ void for_each_part(const Text& text, const Tokenization& tokenization, const Cha
     }
     end_part();
   }
-}
-
-class Parts : public sentencepiece::SentenceIterator {
- public:
-  explicit Parts(std::vector<std::string> parts) : parts_(std::move(parts)) {}
-  bool done() const override { return at_ == parts_.size(); }
-  void Next() override { ++at_; }
-  const std::string& value() const override { return parts_[at_]; }
-  sentencepiece::util::Status status() const override { return {}; }
-
- private:
-  std::vector<std::string> parts_;
-  std::size_t at_ = 0;
-};
-
-/// The parts to learn from: all, or of a large text every second, third or n-th.
-Parts parts_of(const Text& text, const Tokenization& tokenization, const Characters& characters) {
-  constexpr std::size_t enough = 64 << 20;  // bytes; learning needs about 30 times as much memory
-  const std::size_t step = text.content.size() / enough + 1;
-  std::vector<std::string> parts;
-  std::size_t index = 0;
-  for_each_part(text, tokenization, characters, [&](const std::string& part) {
-    if (index++ % step == 0) parts.push_back(part);
-  });
   return Parts(std::move(parts));
 }
 

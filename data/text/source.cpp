@@ -88,11 +88,6 @@ class BlockSelection {
   std::int64_t line_ = 0;
 };
 
-bool is_pipe(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
-}
-
 }  // namespace
 
 TextSource::TextSource(const std::vector<std::filesystem::path>& paths, Unit unit, bool ends_lines,
@@ -102,15 +97,10 @@ TextSource::TextSource(const std::vector<std::filesystem::path>& paths, Unit uni
       progress_(reading.progress),
       content_(std::make_shared<std::string>()) {
   for (const std::filesystem::path& path : paths) files_.push_back({path.string(), ""});
-  if (pipes == Pipes::accepted && is_pipe(paths.front())) {  // which is always held
-    Text text = read_text(paths.front(), unit);
-    files_.front().sha256 = text.sha256;
-    notes_ = text.notes;
-    bytes_ = text.content.size();
-    *content_ = std::move(text.content);
-    return;
-  }
-  for (const FileDigest& it : files_) disk_bytes_ += static_cast<std::int64_t>(InputFile(it.path).size());
+  std::error_code ignored;
+  const bool is_pipe = pipes == Pipes::accepted && std::filesystem::is_fifo(paths.front(), ignored);
+  if (!is_pipe)
+    for (const FileDigest& it : files_) disk_bytes_ += static_cast<std::int64_t>(InputFile(it.path).size());
   std::int64_t read = 0;
   for (FileDigest& it : files_) {
     Normaliser normaliser(printable(it.path), unit);
@@ -118,7 +108,7 @@ TextSource::TextSource(const std::vector<std::filesystem::path>& paths, Unit uni
     const std::string sha256 = read_file(it.path, "reading", read, normaliser, [&](std::string_view piece) {
       bytes_ += piece.size();
       lines_ += std::count(piece.begin(), piece.end(), '\n');
-      if (bytes_ > reading.most_in_memory) content_.reset();
+      if (bytes_ > reading.most_in_memory && !is_pipe) content_.reset();
       if (content_) *content_ += piece;
     });
     if (bytes_ > bytes_before) it.sha256 = sha256;
@@ -147,7 +137,7 @@ Text TextSource::text(const std::string& name, const TextPart& part) const {
 std::string TextSource::read_file(const std::string& path, const std::string& what, std::int64_t& read,
                                   Normaliser& normaliser,
                                   const std::function<void(std::string_view)>& use) const {
-  UnpackedFile file(path);
+  UnpackedFile file(path, Pipes::accepted);  // the constructor has refused others
   char last = '\n';
   const auto pass = [&](std::string_view piece) {
     if (piece.empty()) return;
@@ -201,29 +191,16 @@ namespace {
 
 /// After the ids.
 struct Footer {
-  static constexpr std::size_t digest = 64;  // hexadecimal
-  std::array<char, 16> format{};
-  std::array<char, digest> key{}, sha256{};
+  std::array<char, 64> sha256{};  // hexadecimal
   IdCounts counts{};
 };
-constexpr std::string_view format_name = "rondo ids 2";
-
-template <std::size_t N>
-void put(std::array<char, N>& to, std::string_view text) {
-  check(text.size() <= N, "[ids] at most {} letters were expected: '{}'", N, text);
-  std::copy(text.begin(), text.end(), to.begin());
-}
-template <std::size_t N>
-std::string_view text_of(const std::array<char, N>& it) {
-  return std::string_view(it.data(), N).substr(0, std::string_view(it.data(), N).find('\0'));
-}
 
 template <class Value>
 std::string_view bytes_of(std::span<const Value> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
-/// Of the ids, then of their counts.
+/// Computes the digest of the ids, followed by their counts.
 std::string digest_of(const InputFile& file, std::uint64_t end, const IdCounts& counts) {
   Sha256 digest;
   std::string part;
@@ -244,8 +221,7 @@ TextIds::TextIds(std::vector<std::int32_t> ids) {
   memory_ = held;
 }
 
-void IdFile::write(const std::filesystem::path& path, const std::string& key,
-                   const std::function<IdCounts(const Pass&)>& write) {
+void IdFile::write(const std::filesystem::path& path, const std::function<IdCounts(const Pass&)>& write) {
   write_atomically(path, [&](const WritePiece& write_piece) {
     Sha256 digest;
     Footer footer;
@@ -254,29 +230,26 @@ void IdFile::write(const std::filesystem::path& path, const std::string& key,
       write_piece(bytes_of(part));
     });
     digest.update(bytes_of(std::span<const IdCounts>(&footer.counts, 1)));
-    put(footer.format, format_name);
-    put(footer.key, key);
-    put(footer.sha256, digest.hex());
+    digest.hex().copy(footer.sha256.data(), footer.sha256.size());
     write_piece(bytes_of(std::span<const Footer>(&footer, 1)));
   });
 }
 
-std::optional<IdFile> IdFile::mapped(const std::filesystem::path& path, const std::string& key) try {
+std::optional<IdFile> IdFile::mapped(const std::filesystem::path& path) try {
   const InputFile file(path);
   if (file.size() < sizeof(Footer) || (file.size() - sizeof(Footer)) % sizeof(std::int32_t) != 0) return {};
   const std::uint64_t bytes = file.size() - sizeof(Footer);
   Footer footer;
   file.read(bytes, {reinterpret_cast<char*>(&footer), sizeof footer});
-  if (text_of(footer.format) != format_name || text_of(footer.key) != key) return {};
-  if (text_of(footer.sha256) != digest_of(file, bytes, footer.counts)) return {};
+  const std::string_view sha256(footer.sha256.data(), footer.sha256.size());
+  if (sha256 != digest_of(file, bytes, footer.counts)) return {};
 
   IdFile it;
   it.counts = footer.counts;
   if (bytes == 0) return it;
-  const int opened = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  check_system(opened >= 0, "{}: cannot be opened", path.native());
+  const OpenFile opened(path, O_RDONLY);
+  check_system(opened.is_open(), "{}: cannot be opened", path.native());
   void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, opened, 0);
-  close(opened);
   check(memory != MAP_FAILED, "{}: cannot be mapped: there is no room for its {} bytes", path.string(),
         bytes);
   it.ids.memory_ = {memory, [bytes](const void* mapped) { munmap(const_cast<void*>(mapped), bytes); }};

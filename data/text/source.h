@@ -21,14 +21,10 @@
 
 namespace rondo {
 
-/// Whether a text may be a pipe: yes if the user has just named it, such as <(command); no if a run has
-/// recorded it, because nobody may be writing into it.
-enum class Pipes { accepted, refused };
-
 /// Shows that of the `all` bytes of the files `done` have been read for what `what` says; may throw.
 using ReadingProgress = std::function<void(const std::string& what, std::int64_t done, std::int64_t all)>;
 
-/// Of texts that may be long.
+/// How a text is read that may be long.
 struct TextReading {
   std::uint64_t most_in_memory = any_size;  // bytes; a longer text is not held
   ReadingProgress progress{};               // of reading it; must stay callable
@@ -118,8 +114,8 @@ class TextSource {
  public:
   /// Reads the files once, in this order, for their digests, for what is normalised in them, and to refuse
   /// what is not text of the unit, or empty; `ends_lines`: a last line of a file gets a newline if it has
-  /// none. Several files may be empty, if one is not. InputErrors of UnpackedFile, clean_text() and
-  /// read_file(), by which a single pipe is read.
+  /// none. Several files may be empty, if one is not. A pipe is held in memory. InputErrors of UnpackedFile
+  /// and clean_text().
   TextSource(const std::vector<std::filesystem::path>& paths, Unit unit, bool ends_lines,
              const TextReading& reading, Pipes pipes = Pipes::refused);
 
@@ -135,7 +131,7 @@ class TextSource {
   const std::vector<std::string>& notes() const { return notes_; }
   std::uint64_t bytes() const { return bytes_; }  // of all files, normalised
   std::int64_t lines() const { return lines_; }   // line ends of all files
-  /// The same for texts of the same content alone, and their unit: SHA-256.
+  /// Returns a SHA-256 of the content and the unit: texts have the same if and only if both are equal.
   std::string key() const;
 
  private:
@@ -160,7 +156,7 @@ constexpr std::int64_t blocks_per_held_out = 10;
 
 // --- Ids ---
 
-/// What is counted of a text while it becomes ids.
+/// Counts of a text, made while it becomes ids.
 struct IdCounts {
   std::int64_t unknowns = 0;                // ids of `<unk>`
   std::int64_t bytes = 0, first_bytes = 0;  // of the text, and those up to the end of its first symbol
@@ -194,14 +190,13 @@ struct IdFile {
   TextIds ids{};
   IdCounts counts{};
 
-  /// Writes it: `write` passes the ids part by part and returns what it counted. `key` names text and
-  /// vocabulary, and is a SHA-256. Error as of write_atomically().
+  /// Writes it: `write` passes the ids part by part and returns what it counted. Error as of
+  /// write_atomically().
   using Pass = std::function<void(std::span<const std::int32_t>)>;
-  static void write(const std::filesystem::path& path, const std::string& key,
-                    const std::function<IdCounts(const Pass&)>& write);
-  /// Maps it; nothing if it is not a complete, undamaged file with this key, or cannot be read. Error if it
-  /// cannot be mapped.
-  static std::optional<IdFile> mapped(const std::filesystem::path& path, const std::string& key);
+  static void write(const std::filesystem::path& path, const std::function<IdCounts(const Pass&)>& write);
+  /// Maps it; nothing if it is not a complete, undamaged file, or cannot be read. Error if it cannot be
+  /// mapped.
+  static std::optional<IdFile> mapped(const std::filesystem::path& path);
 };
 
 }  // namespace rondo

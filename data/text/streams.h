@@ -162,8 +162,8 @@ class SharedPrefixes {
   /// The next piece; false, and no piece, at the end.
   bool next(Piece& piece);
 
-  /// Of the last piece: the stream of a sequence, and how many of its steps, from the first on, are targets
-  /// of this sequence; 0 after its end.
+  /// Return the stream of a sequence in the last piece, and how many of its steps, from the first on, are
+  /// targets of this sequence; 0 after its end.
   std::int64_t stream(std::size_t sequence) const { return streams_[sequence]; }
   std::int64_t steps(std::size_t sequence) const;
 

@@ -95,7 +95,7 @@ class SymbolWriter {
  public:
   explicit SymbolWriter(Unit unit) : unit_(unit) {}
 
-  /// What to print for this symbol, given those before it.
+  /// Returns the text to print for this symbol, given those before it.
   std::string next(std::string_view symbol);
 
  private:

@@ -66,8 +66,12 @@ Text clean_text(std::string raw, const std::string& name, Unit unit) {
   return text;
 }
 
-Text read_text(const std::filesystem::path& path, Unit unit) {
-  return clean_text(read_file(path), path.string(), unit);
+Text clean_sentences(std::string raw, const std::string& name, Unit unit) {
+  if (unit != Unit::bytes) {
+    check_kind(raw, printable(name));
+    check_is_text(raw, printable(name));
+  }
+  return clean_text(std::move(raw), name, unit);
 }
 
 std::string note_of_missing_test(const std::filesystem::path& path, std::string_view key) {

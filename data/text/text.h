@@ -37,7 +37,7 @@ struct Text {
   std::string content{};             // normalised, unless the unit is bytes: there every byte counts
   std::string sha256{};              // of the original bytes
   std::vector<std::string> notes{};  // what was normalised
-  /// Of a text that is not held in memory, whose content is empty: data/text/source.h. Else null.
+  /// Reads a text that is not held in memory and whose content is empty: data/text/source.h. Else null.
   /// read_blocks() reads both.
   std::shared_ptr<const TextSource> source{};
 };
@@ -63,14 +63,15 @@ class Normaliser {
   bool had_mark_ = false;
   std::int64_t bytes_ = 0, lines_ = 0, line_ends_ = 0;  // normalised so far; line ends that were CRLF
 };
-/// The same for a whole text, whatever its unit is; adds to `notes`.
+/// Normalises a whole text of any unit, and adds to `notes`.
 std::string normalise_text(std::string_view text, const std::string& name, std::vector<std::string>& notes);
 
 /// Normalises `raw`. InputError if it is empty, a file of another kind, or not UTF-8 where the unit needs it.
 Text clean_text(std::string raw, const std::string& name, Unit unit);
 
-/// read_file, then clean_text.
-Text read_text(const std::filesystem::path& path, Unit unit);
+/// Cleans a file of sentences, also one of words: clean_text(), and InputError for NUL bytes and for what is
+/// not UTF-8, unless the unit is bytes.
+Text clean_sentences(std::string raw, const std::string& name, Unit unit);
 
 /// The note about a test text that may be missing and is; `key` is the setting that names it, empty: none.
 std::string note_of_missing_test(const std::filesystem::path& path, std::string_view key = {});

@@ -14,13 +14,12 @@ std::u32string code_points(std::string_view text, const std::string& name);
 /// White space of Python's str.split(): Unicode's, and U+001C to U+001F.
 bool is_white_space(char32_t c);
 
-/// What lies between white space.
+/// Splits a text at white space.
 std::vector<std::u32string> split_at_white_space(std::u32string_view text);
 
-/// Python's str.lower() for Latin-1, Latin Extended-A and Additional, Greek, Cyrillic and Armenian; of Latin
-/// Extended-B for the letters of Romanian, Vietnamese, Croatian and Pinyin. Other letters stay as they are:
-/// those of rarer scripts (Georgian, Cherokee), polytonic Greek, letters of full width. Σ is written ς if a
-/// Greek letter precedes it and none follows; Python also looks past full stops and apostrophes.
+/// Returns the text in lower case, as Python's str.lower(). Σ becomes ς if a Greek letter precedes it and
+/// none follows; Python also looks past full stops and apostrophes. Error if the locale C.UTF-8 is not
+/// installed.
 std::u32string lower_case(std::u32string_view text);
 
 }  // namespace rondo

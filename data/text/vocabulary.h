@@ -39,8 +39,8 @@ Keys keys_of(VocabularyLimits& limits);
 /// InputError for limits out of range, and for one symbol in all.
 void check_options(const VocabularyLimits& limits);
 
-/// Of the symbols other than `<unk>`: by first occurrence in the texts; or from the most to the least
-/// frequent in the training text, equals by first occurrence, as an adaptive softmax needs them
+/// The order of the symbols other than `<unk>`: by first occurrence in the texts; or from the most to the
+/// least frequent in the training text, equals by first occurrence, as an adaptive softmax needs them
 /// (nn/output/adaptive_softmax.h). Pieces are in the order of their model, which is nearly that of frequency.
 enum class SymbolOrder { first_occurrence, frequency };
 

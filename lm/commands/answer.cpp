@@ -164,7 +164,7 @@ Command add_answer(CommandLine& line) {
       line, "answer", "print the answer to each question of standard input",
       "lm answer runs/attentive-reader-1 < questions.txt",
       "A line is a document, a tab, and a question in which @placeholder stands for what is asked; the "
-      "answer is a name of the document: a word with a capital letter, or @entity0, @entity1, ...");
+      "answer is an entity of the document: @entity0, @entity1, ...");
   add_run(app, "run", options->run, "the run folder");
   app.add_flag("--scores", options->scores, "print the probability of the answer after a tab");
   add_text(app, "--attention", options->attention, attention_file,

@@ -70,11 +70,13 @@ Json json_of(const BleuStatistics& counts, const Bleu& it, const std::string& si
 int print_bleu(const BleuCommandOptions& options) {
   const std::vector<std::string>& files = options.references;
   std::vector<std::vector<std::string>> references;
-  for (const std::string& file : files) references.push_back(sentences_of(file, read_file(file)));
+  for (const std::string& file : files)
+    references.push_back(sentences_of(file, read_file(file, Pipes::accepted)));
   if (is_terminal(STDIN_FILENO))
     fmt::print(stderr, "lm: reading the translations from the terminal, up to Ctrl-D; from a file: < FILE\n");
   const std::string input = "standard input";
-  const std::vector<std::string> translations = sentences_of(input, read_file(file_to_read("-")));
+  const std::vector<std::string> translations =
+      sentences_of(input, read_file(file_to_read("-"), Pipes::accepted));
   const std::size_t count = translations.size();
   for (std::size_t i = 0; i < files.size(); ++i)
     check_input(references[i].size() == count,

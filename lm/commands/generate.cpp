@@ -78,9 +78,10 @@ int generate(const GenerateOptions& options) {
   const OpenTask run = open_task(options.run, device);
   const Vocabulary& vocabulary = run.task_as<LanguageModellingTask>("language_modelling").vocabulary();
   const std::string& file = options.prompt_file;
-  const Prompt prompt = file.empty() ? prompt_of(run.config, vocabulary, options.prompt, "--prompt")
-                                     : prompt_of(run.config, vocabulary, read_file(file_to_read(file)),
-                                                 "--prompt-file " + file);
+  const Prompt prompt =
+      file.empty() ? prompt_of(run.config, vocabulary, options.prompt, "--prompt")
+                   : prompt_of(run.config, vocabulary, read_file(file_to_read(file), Pipes::accepted),
+                               "--prompt-file " + file);
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device{}();
   if (!options.seed) fmt::print(stderr, "seed: {}\n", seed);
 

@@ -65,7 +65,7 @@ inline std::vector<std::string> names_of(BleuSmoothing) { return {"exp", "none",
 /// The defaults are sacreBLEU's.
 struct BleuOptions {
   BleuTokenization tokenization = BleuTokenization::mteval_13a;
-  bool lower_case = false;  // as far as lower_case() in data/text/unicode.h goes
+  bool lower_case = false;  // by lower_case() of data/text/unicode.h
   BleuSmoothing smoothing = BleuSmoothing::exponential;
   std::optional<double> smoothing_value{};  // default: 0.1 for floor, 1 for add
 };
@@ -119,7 +119,7 @@ constexpr int chrf_beta = 2;        // recall counts beta times as much as preci
 /// The defaults are sacreBLEU's: chrF2.
 struct ChrfOptions {
   int word_order = 0;       // the longest n-grams of words, 0 to 2 words; 2: chrF++
-  bool lower_case = false;  // as far as lower_case() in data/text/unicode.h goes
+  bool lower_case = false;  // by lower_case() of data/text/unicode.h
 };
 
 /// The counts of a sentence, by order: first those of characters, then those of words. Those of a corpus are

@@ -228,9 +228,11 @@ void read_recipe(Recipe& recipe, const std::string& text, const std::string& whe
                   "{}:{}:{}: tasks are for recipe.task = \"multi_task\", and here it is \"{}\"", where, line,
                   column, recipe.task_name);
   }
-  // Run folders of earlier versions have this key; it says nothing any more.
+  // Run folders of earlier versions have these keys; they say nothing any more.
   bool tensorboard = false;
-  const Keys former = section("train", {{"tensorboard", &tensorboard, {}, "", ""}});
+  std::int64_t entities = 0;
+  const Keys former = joined({section("train", {{"tensorboard", &tensorboard, {}, "", ""}}),
+                              section("data", {{"entities", &entities, {}, "", ""}})});
   read_toml(text, where, joined({keys_of(recipe), others, former}));
 }
 
@@ -276,7 +278,7 @@ Recipe load_recipe(const std::string& name_or_file) {
               "no recipe named '{}'{} (to name a file, write a path with a '/', or one that ends in .toml)",
               name_or_file,
               did_you_mean(name_or_file, names, fmt::format("; `{} recipes` lists them", this_program())));
-  Recipe recipe = read_recipe(read_file(path, max_toml_bytes), name_or_file);
+  Recipe recipe = read_recipe(read_file(path, Pipes::accepted, max_toml_bytes), name_or_file);
   if (recipe.name.empty()) recipe.name = path.stem().string();
   return recipe;
 }

@@ -197,7 +197,7 @@ void write_config(const RunFolder& run, const RunConfig& config) {
 RunConfig read_config(const RunFolder& run) {
   RunConfig config;
   const std::string file = run.config().string();
-  read_recipe(config.recipe, read_regular_file(run.config(), max_toml_bytes), file,
+  read_recipe(config.recipe, read_file(run.config(), Pipes::refused, max_toml_bytes), file,
               section("made_by", keys_of(config.made_by)));
   const auto present = [&](const char* key, bool it) {
     check_input(it, "{}: {} is missing: truncated?", file, key);

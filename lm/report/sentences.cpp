@@ -74,7 +74,7 @@ void add_pairs(SentenceSet& set, const fs::path& file) {
 
 /// These files are distributed in UTF-8, or in Latin-1 without saying so.
 Encoding encoding_of(const fs::path& file) {
-  const std::string raw = read_regular_file(file, std::numeric_limits<std::uint64_t>::max());
+  const std::string raw = read_file(file);
   return replace_invalid_utf8(raw) == raw ? Encoding::utf8 : Encoding::windows_1252;
 }
 
@@ -101,7 +101,7 @@ void add_labelled(SentenceSet& set, const std::vector<fs::path>& files) {
         labelled_text(without_empty_sentences(read_labelled_file(file, encoding_of(file), Unit::words))));
     set.sha256.push_back(texts.back().sentences.sha256 + "  " + file.string());
   }
-  const Labels labels(texts.front());
+  const Vocabulary labels = labels_of(texts.front());
   set.classes = labels.size();
   for (const LabelledText& text : texts) {
     SentenceSplit split;

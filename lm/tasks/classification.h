@@ -147,7 +147,7 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
   }
   void make_vocabularies() override {
     vocabularies_ = {Vocabulary(texts_.train.sentences, settings.tokenization, settings.limits)};
-    labels_.emplace(texts_.train);
+    labels_ = labels_of(texts_.train);
   }
   std::vector<std::string> vocabulary_names() const override {
     std::vector<std::string> names = SentenceTask::vocabulary_names();
@@ -161,7 +161,8 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
   }
   void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
     SentenceTask::set_vocabularies(files, folder);
-    labels_ = Labels::from_text(content_among(files, "labels.txt"), folder + "/labels.txt");
+    labels_ = Vocabulary::from_text(content_among(files, "labels.txt"), folder + "/labels.txt",
+                                    tokenization_of_labels);
   }
   void assume(const Sizes& sizes) override {
     const std::int64_t length = length_within(0), count = sentences_of(settings.train, length);
@@ -187,7 +188,7 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
     const std::vector<MostProbableClass> classes = most_probable_classes(own(model), sentences);
     for (std::size_t i = 0; i < classes.size(); ++i) {
       LineAnswer& answer = encoded.answers[encoded.lines[i]];
-      answer.text = labels_->name(classes[i].id);
+      answer.text = labels_->symbol(classes[i].id);
       answer.score = classes[i].probability;
     }
     return encoded.answers;
@@ -202,7 +203,7 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
     return encode_labelled(text(split), vocabulary(), *labels_);
   }
 
-  std::optional<Labels> labels_;
+  std::optional<Vocabulary> labels_;
 };
 
 }  // namespace rondo

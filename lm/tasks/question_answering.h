@@ -187,48 +187,45 @@ class QuestionAnswering
 
 // --- Questions of a user ---
 
-/// A question without names, and the names; an empty document: an empty line.
-inline AnonymousQuestion read_question(const InputLine& line, const QuestionOptions& reading,
-                                       std::int64_t entities) {
+/// A line of input; an empty document: an empty line.
+struct AskedQuestion {
+  std::string document, question;
+};
+
+/// Reads a document, a tab and a question, whose entities are markers. InputError for a line without a tab,
+/// without a marker in what is read of the document, and with a marker that the model does not know.
+inline AskedQuestion read_question(const InputLine& line, const QuestionOptions& reading,
+                                   std::int64_t entities) {
   const std::string& name = line.name;
-  std::string text = text_of_line(line.text, name, Unit::words);
-  text.pop_back();  // the newline
+  const std::string text = text_of_line(line.text, name, Unit::words);
   if (stripped(text).empty()) return {};
   check_utf8(text, name);
   const std::size_t tab = text.find('\t');
   check_input(tab != text.npos, "{}: a line is a document, a tab, and a question with {}", name, placeholder);
-  AnonymousQuestion anonymized = anonymous(std::string_view(text).substr(0, tab),
-                                           std::string_view(text).substr(tab + 1), entities, name);
-  prepare(anonymized.document, anonymized.question, reading);
-  const std::vector<std::string_view> kept = words_of(anonymized.document);
+  for (const std::string_view word : words_of(text))
+    check_input(entity_number(word) < entities, "{}: {}, and this run's model knows markers below {}", name,
+                word, entity_marker(entities));
+  AskedQuestion asked{text.substr(0, tab), text.substr(tab + 1)};
+  prepare(asked.document, asked.question, reading);
+  const std::vector<std::string_view> kept = words_of(asked.document);
   check_input(std::any_of(kept.begin(), kept.end(), [](auto it) { return entity_number(it) >= 0; }),
-              "{}: none of the sentences that match the question best (data.sentences = {}) names an entity",
-              name, reading.sentences);
-  return anonymized;
-}
-
-inline std::string name_of_entity(const AnonymousQuestion& question, std::int64_t entity) {
-  const auto number = static_cast<std::size_t>(entity);
-  return number < question.names.size() ? question.names[number] : entity_marker(entity);
+              "{}: the document names no entity, such as @entity0, in what is read of it", name);
+  return asked;
 }
 
 /// What the model attended to in the document before it gave the answer.
-inline Alignment alignment_of(const AnonymousQuestion& question, const Answer& answer) {
+inline Alignment alignment_of(const AskedQuestion& question, const Answer& answer) {
   Alignment alignment;
-  for (const std::string_view word : words_of(question.document)) {
-    const std::int64_t entity = entity_number(word);
-    alignment.source.push_back(entity < 0 ? std::string(word) : name_of_entity(question, entity));
-  }
+  for (const std::string_view word : words_of(question.document)) alignment.source.emplace_back(word);
   alignment.source.resize(answer.attention.size() - 1);  // the words that were read
   alignment.source.emplace_back(eos_symbol);
-  alignment.target = {name_of_entity(question, answer.entity)};
+  alignment.target = {entity_marker(answer.entity)};
   alignment.weights = {answer.attention};
   return alignment;
 }
 
 /// What a user should know of a document that is longer than what is read of it; else empty.
-inline std::string note_of_length(const AnonymousQuestion& question, std::int64_t most,
-                                  const std::string& name) {
+inline std::string note_of_length(const AskedQuestion& question, std::int64_t most, const std::string& name) {
   const std::int64_t words = std::ssize(words_of(question.document));
   if (words <= most) return "";
   return fmt::format(
@@ -277,10 +274,8 @@ class QuestionAnsweringTask
   }
 
   void open(const DataSource& source) override {
-    check_input(
-        !source.path.empty(),
-        "which questions? give --data a folder with training/*.question, or a text to make questions from");
-    texts_ = open_questions(source.path, settings.questions, source.pipes);
+    check_input(!source.path.empty(), "which questions? give --data a folder with training/*.question");
+    texts_ = open_questions(source.path, settings.questions);
   }
   void make_vocabularies() override {
     vocabularies_ = {Vocabulary(text_for_vocabulary(texts_.train, settings.limits.min_count),
@@ -317,26 +312,21 @@ class QuestionAnsweringTask
 
   Sizes sizes() const override { return {vocabulary().size(), std::ssize(markers_of(vocabulary()))}; }
   Sizes assumed_sizes(std::int64_t vocabulary) const override {
-    return {vocabulary, settings.questions.entities};
+    constexpr std::int64_t entities = 50;
+    return {vocabulary, entities};
   }
   std::unique_ptr<Module> make_model(const Sizes& sizes, std::uint64_t seed, Device device) const override {
     return std::make_unique<AttentiveReader>(settings.model, sizes.at(0), sizes.at(1), seed, device);
   }
-  Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
-    Scores scores = SentenceTask::measure(model, split, progress_of);
-    scores.details.insert(scores.details.begin(), {"generated_questions", texts_.generated});
-    return scores;
-  }
-  /// A line is a document, a tab and a question with `@placeholder`; the answer is the name of an entity of
-  /// the document, or its marker where the document has markers.
+  /// A line is a document, a tab and a question with `@placeholder`; the answer is the marker of an entity.
   std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
     const QuestionOptions& reading = settings.questions;
-    std::vector<AnonymousQuestion> questions;
+    std::vector<AskedQuestion> questions;
     QuestionText all;
     for (const InputLine& line : lines) {
       questions.push_back(read_question(line, reading, own(model).entities()));
-      const AnonymousQuestion& it = questions.back();
-      if (!it.document.empty()) all.add(it.document, it.question, entity_marker(0), "");
+      const AskedQuestion& it = questions.back();
+      if (!it.document.empty()) all.add(it.document, it.question, entity_marker(0), line.name);
     }
     std::vector<LineAnswer> answers(lines.size());
     if (all.size() == 0) return answers;
@@ -345,7 +335,7 @@ class QuestionAnsweringTask
     auto next = found.begin();
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (questions[i].document.empty()) continue;
-      answers[i] = {.text = name_of_entity(questions[i], next->entity),
+      answers[i] = {.text = entity_marker(next->entity),
                     .score = next->probability,
                     .alignment = alignment_of(questions[i], *next),
                     .note = note_of_length(questions[i], reading.document_words, lines[i].name)};

@@ -142,7 +142,7 @@ Vocabulary vocabulary_among(const VocabularyFiles& files, const std::string& nam
 
 std::string read_vocabulary_file(const std::filesystem::path& file) {
   constexpr std::uint64_t largest = 256 << 20;  // of tens of millions of words
-  return read_regular_file(file, largest);
+  return read_file(file, Pipes::refused, largest);
 }
 
 Vocabulary read_vocabulary(const std::filesystem::path& file, const Tokenization& tokenization) {

@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <thread>
+
 #include "tests/data/files.h"
 #include "tests/data/files/packed.h"
 
 namespace rondo {
 namespace {
-
-constexpr std::uint64_t most = 1000;
 
 TEST(InputFile, ReadsParts) {
   const TestFolder folder;
@@ -26,15 +26,14 @@ TEST(InputFile, ReadsWholeThroughALink) {
   const TestFolder folder;
   const std::string bytes("a\0\r\n\xff", 5);
   std::filesystem::create_symlink(folder.write("a", bytes), folder / "link");
-  EXPECT_EQ(read_regular_file(folder / "link", most), bytes);
-  EXPECT_EQ(read_regular_file(folder.write("full", std::string(most, 'x')), most), std::string(most, 'x'));
-  EXPECT_EQ(read_regular_file(folder.write("empty", ""), most), "");
+  EXPECT_EQ(read_file(folder / "link"), bytes);
+  EXPECT_EQ(read_file(folder.write("empty", "")), "");
 }
 
 TEST(InputFile, RefusesWhatIsNoFile) {
   const TestFolder folder;
   const auto expect_refused = [&](const std::filesystem::path& path, const char* part) {
-    expect_input_error([&] { read_regular_file(path, most); }, path.string(), part);
+    expect_input_error([&] { read_file(path); }, path.string(), part);
   };
   expect_refused(folder / "absent", "No such file");
   expect_refused(folder.path(), "a folder");
@@ -49,12 +48,24 @@ TEST(InputFile, RefusesWhatIsNoFile) {
   EXPECT_FALSE(file_is_there(folder / "absent") || file_is_there(folder / "dangling"));
 }
 
-TEST(InputFile, RefusesWhatIsTooLargeUnread) {
+TEST(InputFile, RefusesWhatIsTooLarge) {
   const TestFolder folder;
-  const auto path = folder.write("sparse", "");
-  std::filesystem::resize_file(path, std::uint64_t{3} << 30);
-  expect_input_error([&] { read_regular_file(path, most); }, "sparse: has 3221225472 bytes",
-                     "more than 1000");
+  const auto file = folder.write("large.txt", std::string(100'000, 'x'));
+  const auto read = [&](std::uint64_t most) { return read_file(file, Pipes::refused, most); };
+  EXPECT_EQ(read(100'000).size(), 100'000u);
+  expect_input_error([&] { read(99'999); }, "large.txt", "more than 99999 bytes");
+  const auto sparse = folder.write("sparse", "");
+  std::filesystem::resize_file(sparse, std::uint64_t{3} << 30);
+  expect_input_error([&] { read_file(sparse, Pipes::refused, 1000); }, "sparse: more than 1000 bytes");
+}
+
+TEST(InputFile, ReadsAPipeThatIsAccepted) {
+  const TestFolder folder;
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0666), 0);
+  const std::string content(300'000, 'x');
+  std::thread writer([&] { folder.write("pipe", content); });
+  EXPECT_EQ(read_file(folder / "pipe", Pipes::accepted), content);
+  writer.join();
 }
 
 TEST(InputFile, DigestsInParts) {
@@ -85,8 +96,9 @@ void expect_unpacks(const std::string& suffix, std::string (*packed)(std::string
   }
   // Several packed files, joined, are their contents, joined.
   EXPECT_EQ(read_file(folder.write("j" + suffix, packed("a b\n") + packed("c"))), "a b\nc");
-  expect_input_error([&] { read_file(folder.write("l" + suffix, packed(content)), content.size() - 1); },
-                     "more than");
+  expect_input_error(
+      [&] { read_file(folder.write("l" + suffix, packed(content)), Pipes::refused, content.size() - 1); },
+      "more than");
 
   const std::string bytes = packed(content);
   for (const std::size_t size : {std::size_t{0}, std::size_t{5}, bytes.size() / 2, bytes.size() - 1}) {
@@ -123,30 +135,7 @@ TEST(UnpackedFile, WithoutItsLibrary) {
   if (can_unpack(".gz") && can_unpack(".zst")) GTEST_SKIP() << "built with both libraries";
 }
 
-TEST(ReadFile, ReturnsEveryByte) {
-  const TestFolder folder;
-  const std::string bytes("a\0\r\n\xff", 5), large(300'000, 'x');
-  EXPECT_EQ(read_file(folder.write("bytes", bytes)), bytes);
-  EXPECT_EQ(read_file(folder.write("large", large)), large);
-  EXPECT_EQ(read_file(folder.write("empty", "")), "");
-}
-
-TEST(ReadFile, SaysWhatIsWrong) {
-  const TestFolder folder;
-  expect_input_error([&] { read_file(folder / "absent.txt"); }, "absent.txt", "No such file");
-  expect_input_error([&] { read_file(folder.path()); }, folder.path().string(), "a folder");
-}
-
-TEST(ReadFile, AtMostSoManyBytes) {
-  const TestFolder folder;
-  const auto file = folder.write("large.txt", std::string(100'000, 'x'));
-  EXPECT_EQ(read_file(file, 100'000).size(), 100'000u);
-  expect_input_error([&] { read_file(file, 99'999); }, "large.txt", "more than 99999 bytes");
-  expect_input_error([&] { read_file(file, 0); }, "large.txt", "more than 0 bytes");
-  EXPECT_EQ(read_file(folder.write("empty", ""), 0), "");
-}
-
-TEST(ReadFile, UnreadableFile) {
+TEST(InputFile, UnreadableFile) {
   if (geteuid() == 0) GTEST_SKIP() << "root reads everything";
   const TestFolder folder;
   const auto file = folder.write("secret.txt", "x");

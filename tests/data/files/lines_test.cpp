@@ -49,35 +49,18 @@ TEST(Utf8, BytesThatAreNoneAreReplaced) {
 }
 
 TEST(Utf8, RefusesWhatIsNot) {
-  const Strings invalid = {
-      "\x80",
-      "\xbf",
-      "\xff",
-      "\xfe",  // no lead byte
-      "\xc0\x80",
-      "\xc1\xbf",
-      "\xe0\x9f\xbf",
-      "\xf0\x8f\xbf\xbf",  // overlong
-      "\xed\xa0\x80",
-      "\xed\xbf\xbf",  // surrogates
-      "\xf4\x90\x80\x80",
-      "\xf5\x80\x80\x80",  // above U+10FFFF
-      "\xc3",
-      "\xe2\x82",
-      "\xf0\x9f\x98",  // cut short by the end
-      "\xc3"
-      "a",
-      "\xe2\x82"
-      "a",
-      "\xf0\x9f\x98"
-      "a",          // cut short by another character
-      "\xe9t\xe9",  // Latin-1
-  };
-  for (const std::string& text : invalid) {
-    EXPECT_EQ(utf8_length(text, 0), 0u) << testing::PrintToString(text);
-    expect_input_error([&] { check_utf8(text, "f"); }, "f: not UTF-8 at byte 0: 0x");
-    expect_input_error([&] { check_is_text("a\n" + text, "f"); }, "f: not UTF-8 at byte 2 (line 2): 0x");
-  }
+  const Strings no_lead_byte = {"\x80", "\xbf", "\xff", "\xfe"},
+                overlong = {"\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf"},
+                surrogates = {"\xed\xa0\x80", "\xed\xbf\xbf"},
+                above_10ffff = {"\xf4\x90\x80\x80", "\xf5\x80\x80\x80"},
+                cut_short = {"\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xc3 ", "\xe2\x82 ", "\xf0\x9f\x98 "},
+                latin_1 = {"\xe9t\xe9"};
+  for (const Strings& invalid : {no_lead_byte, overlong, surrogates, above_10ffff, cut_short, latin_1})
+    for (const std::string& text : invalid) {
+      EXPECT_EQ(utf8_length(text, 0), 0u) << testing::PrintToString(text);
+      expect_input_error([&] { check_utf8(text, "f"); }, "f: not UTF-8 at byte 0: 0x");
+      expect_input_error([&] { check_is_text("a\n" + text, "f"); }, "f: not UTF-8 at byte 2 (line 2): 0x");
+    }
 }
 
 TEST(Utf8, ErrorNamesFileByteAndLine) {

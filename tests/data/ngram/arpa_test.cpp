@@ -169,7 +169,7 @@ TEST_F(ArpaFile, Characters) {
       Unit::characters);
   expect_decimals(arpa, " \\\tüx\n", {-0.6, -0.7, -0.8, -0.9, -1, -0.5});
   expect_input_error([&] { read(srilm, Unit::bytes); },
-                     "model.arpa:12: 'ü' cannot occur in a text of bytes: this is a model of characters");
+                     "model.arpa:12: 'ü' cannot occur in a text of bytes: this is a model of another unit");
   expect_input_error([&] { read("\\data\\\nngram 1=1\n\\1-grams:\n-1 the\n\\end\\\n", Unit::characters); },
                      "model.arpa:4: 'the' cannot occur in a text of characters");
 }

@@ -32,7 +32,7 @@ TEST(LabelledSentences, FilesBecomeIdsOfWordsAndOfClasses) {
   EXPECT_EQ(texts.files[1].sha256, sha256_hex("neg bad"));
   EXPECT_EQ(texts.notes.size(), 1u) << "CRLF";
 
-  const Labels labels(texts.train);
+  const Vocabulary labels = labels_of(texts.train);
   EXPECT_EQ(labels.to_text(), "neg\npos\n");
   const Vocabulary vocabulary(texts.train.sentences, Tokenization());
   EXPECT_EQ(vocabulary.to_text(), "a\ngood\nfilm\n<eos>\nbad\n<unk>\n");
@@ -53,7 +53,7 @@ TEST(LabelledSentences, BadInputIsRefusedWithFileAndLine) {
     expect_input_error(
         [&] {
           const LabelledTexts texts = opened(folder);
-          const Labels labels(texts.train);
+          const Vocabulary labels = labels_of(texts.train);
           const Vocabulary vocabulary(texts.train.sentences, Tokenization());
           encode_labelled(texts.train, vocabulary, labels);
           encode_labelled(texts.valid, vocabulary, labels);
@@ -143,23 +143,18 @@ TEST(LabelledSentences, SharesAreHeldOutOfTheTrainingText) {
   const Vocabulary vocabulary(small.train.sentences, Tokenization());
   const LabelledText known =
       labelled_text({.name = "known", .content = "0 a\n9 a\n", .sha256 = {}, .notes = {}});
-  expect_input_error([&] { encode_labelled(small.valid, vocabulary, Labels(known)); },
+  expect_input_error([&] { encode_labelled(small.valid, vocabulary, labels_of(known)); },
                      fmt::format("train.txt (valid): line {}:",
                                  small.valid.labels[0] == "0" ? small.valid.lines[1] : small.valid.lines[0]));
 }
 
 TEST(Labels, AreReadBack) {
-  const Labels labels(
-      labelled_text({.name = "x", .content = "b\\ 1\na 2\n\x01 3\n", .sha256 = {}, .notes = {}}));
-  const Labels again = Labels::from_text(labels.to_text(), "labels.txt");
-  ASSERT_EQ(again.size(), 3);
-  for (std::int32_t id = 0; id < 3; ++id) {
-    EXPECT_EQ(again.name(id), labels.name(id));
-    EXPECT_EQ(again.id(labels.name(id)), id);
-  }
+  const Vocabulary labels =
+      labels_of(labelled_text({.name = "x", .content = "b\\ 1\na 2\n\x01 3\n", .sha256 = {}, .notes = {}}));
+  EXPECT_EQ(labels.to_text(), "\\x01\na\nb\\\\\n");
+  const Vocabulary again = Vocabulary::from_text(labels.to_text(), "labels.txt", tokenization_of_labels);
+  for (std::int32_t id = 0; id < 3; ++id) EXPECT_EQ(again.id(labels.symbol(id)), id);
   EXPECT_EQ(again.id("c"), std::nullopt);
-  for (const char* bad : {"b\na\n", "a\na\n", "a\n\n", "a\n\\q\n", "a\n", ""})
-    expect_input_error([&] { Labels::from_text(bad, "labels.txt"); }, "labels.txt");
 }
 
 LabelledSentences many_sentences(std::int32_t count) {
@@ -173,34 +168,18 @@ LabelledSentences many_sentences(std::int32_t count) {
   return all;
 }
 
-std::vector<LabelledBatch> rest_of_epoch(LabelledBatches& batches) {
-  std::vector<LabelledBatch> all;
-  for (LabelledBatch batch; batches.next(batch);) all.push_back(batch);
-  return all;
-}
-
-TEST(LabelledBatches, HaveEachSentenceOnceWithItsLabelAndPadding) {
+TEST(LabelledBatches, HaveTheLabelOfEachSentence) {
   const LabelledSentences all = many_sentences(37);
   LabelledBatches batches({.batch = 5}, all, 1);
   std::set<std::int32_t> seen;
-  std::int64_t padded = 0, symbols = 0;
-  for (const auto& [share, sentences, labels] : rest_of_epoch(batches)) {
-    const auto B = static_cast<std::size_t>(sentences.sentences);
-    ASSERT_EQ(labels.size(), B);
-    ASSERT_EQ(std::ssize(sentences.ids), sentences.steps * sentences.sentences);
-    for (std::size_t b = 0; b < B; ++b) {
-      const std::int32_t number = sentences.ids[b] - 100;
+  for (LabelledBatch batch; batches.next(batch);)
+    for (std::size_t b = 0; b < batch.labels.size(); ++b) {
+      const std::int32_t number = batch.sentences.ids[b] - 100;
       EXPECT_TRUE(seen.insert(number).second);
-      EXPECT_EQ(labels[b], number % 3);
-      EXPECT_EQ(sentences.lengths[b], number * 7 % 23 + 1);
-      for (std::int64_t t = 1; t < sentences.steps; ++t)
-        EXPECT_EQ(sentences.ids[static_cast<std::size_t>(t) * B + b], t < sentences.lengths[b] ? 1 : 0);
-      symbols += sentences.lengths[b];
+      EXPECT_EQ(batch.labels[b], number % 3);
+      EXPECT_EQ(batch.sentences.lengths[b], number * 7 % 23 + 1);
     }
-    padded += std::ssize(sentences.ids);
-  }
   EXPECT_EQ(seen.size(), 37u);
-  EXPECT_LT(padded, symbols * 5 / 4) << "like lengths together";
 }
 
 // The published sizes, Kim 2014, table 1.
@@ -216,7 +195,7 @@ TEST(LabelledSentences, PublishedSetsHaveTheirSizes) {
                                                  Unit::words);
   EXPECT_EQ(trec.train.lines.size() + trec.valid.lines.size(), 5452u);
   EXPECT_EQ(trec.test->lines.size(), 500u);
-  EXPECT_EQ(Labels(trec.train).size(), 6);
+  EXPECT_EQ(labels_of(trec.train).size(), 6);
   expect_input_error(
       [&] {
         open_labelled_texts(folder, {.train = "subj.all", .valid = "", .valid_share = 0.1}, Unit::words);

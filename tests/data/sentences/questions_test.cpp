@@ -37,7 +37,6 @@ TEST(Questions, AreReadInTheFormatOfTheCnnCorpus) {
   write_bytes(folder / "training/notes.txt", "no question");
   write_bytes(folder / "validation/c.question", file_of("@entity0 .", "@placeholder", "@entity0"));
   const QuestionTexts texts = open_questions(folder / "", {});
-  EXPECT_FALSE(texts.generated);
   EXPECT_EQ(texts.train.documents, "@entity0 met @entity3 .\n@entity1 is old .\n");
   EXPECT_EQ(texts.train.questions, "who ? @placeholder\nold is @placeholder\n");
   EXPECT_EQ(texts.train.answers, (std::vector<std::int32_t>{3, 1}));
@@ -104,10 +103,10 @@ TEST(Questions, WhatIsNoQuestionIsRefusedByName) {
 
   const TemporaryFolder folder;
   fs::create_directory(folder / "training");
-  expect_contains(error_of<InputError>([&] { open_questions(folder / "", {}); }),
-                  "validation: no such folder, beside `training`");
-  fs::create_directory(folder / "validation");
   expect_contains(error_of<InputError>([&] { open_questions(folder / "", {}); }), "no files NAME.question");
+  write_bytes(folder / "training/a.question", file_of("@entity0 .", "@placeholder", "@entity0"));
+  expect_contains(error_of<InputError>([&] { open_questions(folder / "", {}); }),
+                  "validation: no such folder: the questions of ");
 }
 
 TEST(Questions, SayWhichDocumentsLoseTheirEnd) {
@@ -128,11 +127,31 @@ TEST(Questions, EntitiesBeyondAnyModelAreWords) {
   EXPECT_EQ(entity_number("@entity10000"), -1);
 }
 
-TEST(Questions, ATextWithoutNamesMakesNone) {
+// The same questions as the first version of the script made, which was a part of this library.
+TEST(Questions, AreMadeOfATextByAScript) {
+  if (std::system("python3 -c '' > /dev/null 2>&1") != 0) GTEST_SKIP() << "no python3";
   const TemporaryFolder folder;
   for (const char* split : {"train", "valid"})
-    write_bytes(folder / (std::string(split) + ".txt"), "a b .\nc d .\n");
-  expect_contains(error_of<InputError>([&] { open_questions(folder / "", {}); }), "no question can be made");
+    write_bytes(
+        folder / (std::string(split) + ".txt"),
+        " = Paris = \nThe engineer Gustave Eiffel lived in Paris . The tower was built by Gustave Eiffel "
+        "for the Fair .\n = = Later = = \nIt is in \"Paris.\" Visitors of Paris know Gustave Eiffel .\n"
+        " = Rome = \nRome is old . Nobody knows why .\n");
+  const std::string command = "python3 " RONDO_SOURCE_DIR "/docs/cloze.py ";
+  ASSERT_EQ(std::system((command + folder.path().string() + " " + (folder / "made").string()).c_str()), 0);
+  const QuestionTexts made = open_questions(folder / "made", {});
+  EXPECT_EQ(
+      made.train.documents,
+      "The engineer @entity25 lived in @entity1 .\n"
+      "The engineer @entity28 lived in @entity7 . The tower was built by @entity28 for the @entity16 .\n"
+      "The engineer @entity8 lived in @entity1 . The tower was built by @entity8 for the @entity27 . "
+      "It is in \" @entity1 .\n");
+  EXPECT_EQ(made.train.questions,
+            "The tower was built by @placeholder for the @entity15 .\nIt is in \" @placeholder .\n"
+            "\" Visitors of @placeholder know @entity8 .\n");
+  EXPECT_EQ(made.train.answers, (std::vector<std::int32_t>{25, 7, 1}));
+  EXPECT_EQ(made.valid.answers, made.train.answers);
+  EXPECT_FALSE(made.test);
 }
 
 /// Two questions about four entities.

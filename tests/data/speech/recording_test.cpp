@@ -1,6 +1,5 @@
 // WAV files: what is read of good ones, and what is said of others.
-#include "data/speech/recording.h"
-
+#include "data/speech/features.h"
 #include "tests/data/speech/wav.h"
 #include "tests/temporary_folder.h"
 
@@ -9,18 +8,17 @@ namespace {
 
 TEST(Recording, HasTheSamplesOfTheFile) {
   if (!has_audio()) GTEST_SKIP() << "built without libsndfile and kissfft";
-  const Recording recording = recording_of(wav_of({0, 1, -1, 32767, -32768, 12}), "x.wav", 8000);
-  EXPECT_EQ(recording.samples, (std::vector<float>{0, 1, -1, 32767, -32768, 12}));
-  EXPECT_EQ(recording.name, "x.wav");
   const TemporaryFolder folder;
-  write_bytes(folder / "a.wav", wav_of({5, 6}, 16000));
-  EXPECT_EQ(read_recording(folder / "a.wav", 16000).samples, (std::vector<float>{5, 6}));
+  write_bytes(folder / "a.wav", wav_of({0, 1, -1, 32767, -32768, 12}, 16000));
+  EXPECT_EQ(read_recording(folder / "a.wav", 16000), (std::vector<float>{0, 1, -1, 32767, -32768, 12}));
 }
 
 TEST(Recording, IsRefusedInOneLine) {
   if (!has_audio()) GTEST_SKIP() << "built without libsndfile and kissfft";
-  const auto refusal = [](const std::string& bytes) {
-    return error_of<InputError>([&] { recording_of(bytes, "x.wav", 8000); });
+  const TemporaryFolder folder;
+  const auto refusal = [&](const std::string& bytes) {
+    write_bytes(folder / "x.wav", bytes);
+    return error_of<InputError>([&] { read_recording(folder / "x.wav", 8000); });
   };
   const std::string good = wav_of(tone(100, 0.1));
   expect_contains(refusal(""), "x.wav: empty; expected a recording in the format WAV");
@@ -39,21 +37,6 @@ TEST(Recording, IsRefusedInOneLine) {
     expect_contains(refusal(float_wav_of(samples)), "and full scale is 1: the file is damaged");
   }
   EXPECT_EQ(error_of<InputError>([] { read_recording("nowhere.wav", 8000); }).find('\n'), std::string::npos);
-}
-
-TEST(Recording, SurvivesEveryDamageOfItsHeader) {
-  if (!has_audio()) GTEST_SKIP() << "built without libsndfile and kissfft";
-  const std::string good = wav_of(tone(60, 0.1));
-  for (std::size_t at = 0; at < 44; ++at)
-    for (const int value : {0, 1, 2, 0x7f, 0x80, 0xff}) {
-      std::string damaged = good;
-      damaged[at] = static_cast<char>(value);
-      try {
-        EXPECT_LE(recording_of(damaged, "x.wav", 8000).samples.size(), 64 * good.size());
-      } catch (const InputError& error) {
-        EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << at;
-      }
-    }
 }
 
 }  // namespace

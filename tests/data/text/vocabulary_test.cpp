@@ -48,13 +48,17 @@ TEST(Vocabulary, UnknownInTheTextIsAType) {
   EXPECT_TRUE(vocabulary.unknown_is_trained());
 }
 
+Vocabulary of_texts(const Strings& contents, const VocabularyLimits& limits, SymbolOrder order) {
+  std::vector<Text> texts;
+  for (const std::string& content : contents) texts.push_back(clean_text(content, "a text", Unit::words));
+  std::vector<const Text*> pointers;
+  for (const Text& text : texts) pointers.push_back(&text);
+  return Vocabulary(pointers, {}, limits, order);
+}
+
 TEST(Vocabulary, OfSeveralTextsInTheirOrder) {
-  const auto of = [](const std::vector<std::string>& contents, const VocabularyLimits& limits = {}) {
-    std::vector<Text> texts;
-    for (const std::string& content : contents) texts.push_back(clean_text(content, "a text", Unit::words));
-    std::vector<const Text*> pointers;
-    for (const Text& text : texts) pointers.push_back(&text);
-    return Vocabulary(pointers, {}, limits);
+  const auto of = [](const Strings& contents, const VocabularyLimits& limits = {}) {
+    return of_texts(contents, limits, SymbolOrder::first_occurrence);
   };
   EXPECT_EQ(symbols(of({"b a\n", "c a", "d b"})), (Strings{"b", "a", "<eos>", "c", "d", "<unk>"}));
   EXPECT_EQ(of({"b a\n", "c a"}).types(), 4);
@@ -111,18 +115,9 @@ TEST(Vocabulary, MaximumSize) {
   EXPECT_EQ(symbols(make("aabbbc", bytes, {.max_size = 3})), (Strings{"<unk>", "a", "b"}));
 }
 
-TEST(Vocabulary, BothLimits) {
-  EXPECT_EQ(symbols(make("a a a b b c", words, {.min_count = 2, .max_size = 3})),
-            (Strings{"<unk>", "a", "<eos>"}));
-}
-
 TEST(Vocabulary, ByFrequencyInTheTrainingText) {
-  const auto of = [](const std::vector<std::string>& contents, const VocabularyLimits& limits = {}) {
-    std::vector<Text> texts;
-    for (const std::string& content : contents) texts.push_back(clean_text(content, "a text", Unit::words));
-    std::vector<const Text*> pointers;
-    for (const Text& text : texts) pointers.push_back(&text);
-    return Vocabulary(pointers, {}, limits, SymbolOrder::frequency);
+  const auto of = [](const Strings& contents, const VocabularyLimits& limits = {}) {
+    return of_texts(contents, limits, SymbolOrder::frequency);
   };
   EXPECT_EQ(symbols(of({"c b b\na b a\n"})), (Strings{"b", "<eos>", "a", "c", "<unk>"}));  // <eos> before a
   EXPECT_EQ(symbols(of({"a <unk> b b\n"})), (Strings{"<unk>", "b", "a", "<eos>"})) << "trained: id 0";

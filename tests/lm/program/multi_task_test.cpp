@@ -204,7 +204,8 @@ TEST(MultiTaskText, HasThePairsOfEachTask) {
   task.settings.tasks = {parts[0], parts[3]};  // without copies
   task.make_vocabularies();
   EXPECT_EQ(content_among(task.vocabularies(), "vocab.target.txt"),
-            Vocabulary(read_text(data.path("data/train.en"), Unit::words), {}, {}).to_text());
+            Vocabulary(clean_text(bytes_of_file(data.path("data/train.en")), "train", Unit::words), {}, {})
+                .to_text());
 }
 
 TEST(MultiTaskRun, WritesTheSecondHalfOfALine) {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <map>
 
-#include "data/speech/recording.h"
+#include "data/speech/features.h"
 #include "tests/data/speech/wav.h"
 #include "tests/lm/program/program.h"
 

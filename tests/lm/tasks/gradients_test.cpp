@@ -118,7 +118,6 @@ TEST_P(GradientsOfCell, ReachAllOfOtherModels) {
   auto reader = small<QuestionAnsweringTask>(GetParam());
   reader.settings.train.batch = 4;
   reader.settings.questions.document_words = 20;
-  reader.settings.questions.entities = 5;
   expect_passes_from_zeros(GetParam(), reader);
 }
 
