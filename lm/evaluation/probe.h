@@ -100,6 +100,14 @@ struct ProbedLayer {
   std::vector<std::pair<std::string, std::vector<double>>> singular_values{};
 };
 
+/// What several batches have shown.
+struct Probed {
+  std::string loss{};                // what is differentiated, in words
+  int64_t sequences = 0, steps = 0;  // that there were; the steps of the longest one
+  double nats = 0;                   // the mean over the sequences of that loss
+  std::vector<ProbedLayer> layers{};
+};
+
 class RecurrentProbe : private OperatorObserver, private StepObserver {
  public:
   /// The model must outlive it, and may be a part of another.
@@ -109,10 +117,12 @@ class RecurrentProbe : private OperatorObserver, private StepObserver {
   /// value. The loss must be a sum over the rows of the batch, so that the gradient of a row is that of its
   /// own loss. Leaves the model as it was, its gradients zero.
   double run(const std::function<Variable()>& loss);
+  /// The same with a batch of so many sequences. `progress`, if not empty, gets the number of all so far.
+  void run(int64_t sequences, const ReportDone& progress, const std::function<Variable()>& loss);
   /// All batches together, in the order in which the layers began. Throws InputError if none was seen.
   std::vector<ProbedLayer> layers();
-  /// The most steps that a layer has made in a batch.
-  int64_t steps() const { return steps_; }
+  /// The layers, and the mean of the losses; `loss` says in words what they are.
+  Probed result(const std::string& loss);
 
  private:
   struct Seen {
@@ -141,7 +151,7 @@ class RecurrentProbe : private OperatorObserver, private StepObserver {
   Module& model_;
   std::vector<std::unique_ptr<Seen>> seen_;
   Seen* stepping_ = nullptr;  // the layer that makes a step
-  int64_t steps_ = 0;
+  Probed result_;
 };
 
 // --- Probe ---
@@ -149,13 +159,6 @@ class RecurrentProbe : private OperatorObserver, private StepObserver {
 struct ProbeOptions {
   int64_t steps = 50;       // symbols that a language model reads of each sequence
   int64_t sequences = 100;  // sequences, sentences, ... at equal distances in the text; at most as it has
-};
-
-struct Probed {
-  std::string loss{};                // what is differentiated, in words
-  int64_t sequences = 0, steps = 0;  // that there were; the steps of the longest one
-  double nats = 0;                   // the mean over the sequences of that loss
-  std::vector<ProbedLayer> layers{};
 };
 
 /// Sequences that are read at once.
@@ -167,31 +170,17 @@ std::vector<int64_t> evenly(int64_t all, int64_t count);
 /// Of the targets of B sentences, step by step, the last one of each; the others are not scored.
 Tokens last_alone(const std::vector<int32_t>& targets, const std::vector<int64_t>& lengths);
 
-/// A probe with several batches.
-class Probing {
- public:
-  /// `loss` says in words what is differentiated.
-  Probing(Module& model, const std::string& loss) : probe_(model), result_{.loss = loss} {}
-
-  void run(int64_t sequences, const ReportDone& progress, const std::function<Variable()>& loss);
-  Probed end();
-
- private:
-  RecurrentProbe probe_;
-  Probed result_;
-};
-
-/// Probes with loss(batch), the sum over the rows of a batch of held-out data. `progress`, if not empty, gets
-/// the number of rows done. The functions probe() of models other than language models are in
-/// lm/tasks.
+/// Probes with loss(batch), the sum over the rows of a batch, of the items `chosen` of held-out data.
+/// `progress`, if not empty, gets the number of rows done. The functions probe() of models other than
+/// language models are in lm/tasks.
 template <class Batch, class Batches, class LossOf>
 Probed probe_batches(Module& model, const std::string& loss_in_words, Batches batches,
-                     const ReportDone& progress, LossOf loss) {
-  Probing probing(model, loss_in_words);
+                     std::vector<int64_t> chosen, const ReportDone& progress, LossOf loss) {
+  RecurrentProbe probe(model);
+  batches.choose(std::move(chosen));
   batches.seek(0, 0);
-  for (Batch batch; batches.next(batch);)
-    probing.run(batch.share.count, progress, [&] { return loss(batch); });
-  return probing.end();
+  for (Batch batch; batches.next(batch);) probe.run(batch.share.count, progress, [&] { return loss(batch); });
+  return probe.result(loss_in_words);
 }
 
 /// Of a language model: sequences of `steps` symbols, each from the initial state, which do not overlap.

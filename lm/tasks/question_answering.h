@@ -157,16 +157,12 @@ inline Probed probe(AttentiveReader& model, const Questions& questions, const Pr
   for (std::int64_t i = 0; i < questions.size(); ++i)
     if (questions.answers[static_cast<std::size_t>(i)] >= 0) known.push_back(i);
   check_input(!known.empty(), "no question has an answer that the model knows");
-  Questions some{{}, {}, {}, questions.markers, questions.entity_of};
-  for (const std::int64_t k : evenly(std::ssize(known), options.sequences)) {
-    const std::int64_t i = known[static_cast<std::size_t>(k)];
-    some.documents.add(questions.documents[i]);
-    some.questions.add(questions.questions[i]);
-    some.answers.push_back(questions.answers[static_cast<std::size_t>(i)]);
-  }
+  std::vector<std::int64_t> chosen;
+  for (const std::int64_t i : evenly(std::ssize(known), options.sequences))
+    chosen.push_back(known[static_cast<std::size_t>(i)]);
   return probe_batches<QuestionBatch>(
-      model, "the loss of the answer", QuestionBatches({.batch = probed_at_once}, some, 1), progress,
-      [&](const QuestionBatch& it) { return nats_of(model, it, tokens_of(indices_of(it))).total; });
+      model, "the loss of the answer", QuestionBatches({.batch = probed_at_once}, questions, 1), chosen,
+      progress, [&](const QuestionBatch& it) { return nats_of(model, it, tokens_of(indices_of(it))).total; });
 }
 
 class QuestionAnswering
@@ -297,16 +293,6 @@ class QuestionAnsweringTask
                    {}};
     for (std::int32_t i = 0; i < entities; ++i) made.markers.push_back(i), made.entity_of.push_back(i);
     set_encoded(made);
-  }
-  /// With what two baselines that read nothing answer.
-  std::vector<std::string> notes() const override {
-    std::vector<std::string> notes = SentenceTask::notes();
-    const FrequencyBaselines it = frequency_baselines(encoded("valid"));
-    notes.push_back(
-        fmt::format("without reading, on valid: most frequent entity {:.2f} %, most frequent one that is not "
-                    "in the question {:.2f} %",
-                    it.most_frequent, it.not_in_question));
-    return notes;
   }
   std::string size_text() const override {
     const Questions& train = encoded("train");

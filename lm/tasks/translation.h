@@ -145,7 +145,7 @@ inline Scores measure_translation(EncoderDecoder& model, const TranslationText& 
                     {"length_penalty", search.length_penalty},
                     {"coverage_penalty", search.coverage_penalty},
                     {"bleu_signature", bleu_signature(of_text.bleu_options, 1, signature_version())},
-                    {"chrf_signature", chrf_signature(of_text.chrf_options, 1, signature_version())},
+                    {"chrf_signature", chrf_signature(false, 1, signature_version())},
                     {"symbols", nats.symbols}};
   scores.details.insert(scores.details.end(), references.details.begin(), references.details.end());
   scores.warning = warning_of_empty(std::count(found.begin(), found.end(), ""), text.pairs.size());

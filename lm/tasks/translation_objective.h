@@ -109,11 +109,10 @@ inline std::vector<std::string> translations(EncoderDecoder& model, const Transl
 /// BLEU and chrF of translations.
 struct TranslationScores {
   BleuOptions bleu_options{};
-  ChrfOptions chrf_options{};
   BleuStatistics bleu_statistics{};
   ChrfStatistics chrf_statistics{};
 
-  double bleu() const { return rondo::bleu(bleu_statistics, bleu_options).score; }
+  double bleu() const { return rondo::bleu(bleu_statistics).score; }
   double chrf() const { return rondo::chrf(chrf_statistics); }
 };
 inline TranslationScores scores_of(const std::vector<std::string>& translations,
@@ -125,7 +124,7 @@ inline TranslationScores scores_of(const std::vector<std::string>& translations,
   for (size_t i = 0; i < translations.size(); ++i) {
     const std::string_view reference[] = {references[i]};
     scores.bleu_statistics += bleu_statistics(translations[i], reference, scores.bleu_options);
-    scores.chrf_statistics += chrf_statistics(translations[i], reference, scores.chrf_options);
+    scores.chrf_statistics += chrf_statistics(translations[i], reference);
   }
   return scores;
 }
@@ -152,14 +151,10 @@ inline Scores scores_of(SelectionMetric decides, const Evaluation& nats, const T
 /// Probes with the loss of the target's last symbol, its end.
 inline Probed probe(EncoderDecoder& model, const Pairs& pairs, bool reverse_source,
                     const ProbeOptions& options, const ReportDone& progress = {}) {
-  Pairs some;
-  for (const int64_t i : evenly(pairs.size(), options.sequences)) {
-    some.source.add(pairs.source[i]);
-    some.target.add(pairs.target[i]);
-  }
   const PairBatchOptions batches{.order = {.batch = probed_at_once}, .reverse_source = reverse_source};
-  return probe_batches<PairBatch>(model, "the loss of the last step alone", PairBatches(batches, some, 1),
-                                  progress, [&](const PairBatch& it) {
+  return probe_batches<PairBatch>(model, "the loss of the last step alone", PairBatches(batches, pairs, 1),
+                                  evenly(pairs.size(), options.sequences), progress,
+                                  [&](const PairBatch& it) {
                                     std::vector<Tokens> indices = tokens_of(indices_of(it));
                                     indices[2] = last_alone(it.targets, it.target_lengths);
                                     return nats_of(model, it, indices).total;

@@ -130,7 +130,7 @@ TEST(PrefixSearch, WithALanguageModelOfCharactersRanksBySum) {
   const NgramLanguage language("abba\nab\nba\nabc\n", Unit::characters, 3);
   const std::vector<std::string> labels = {"", "b", "a", "c"};
   const LabelScoreOptions options{.weight = 0.7, .bonus = 1.3};
-  const SymbolScorer scorer(language.model, language.vocabulary, labels, options);
+  const LabelScorer scorer(language.model, language.vocabulary, NgramUnit::characters, labels, options);
   for (uint32_t seed = 0; seed < 5; ++seed) {
     const RandomFrames frames(seed, 6, 4);
     const auto added = [&](const Labelling& found) {
@@ -146,7 +146,7 @@ TEST(PrefixSearch, WithALanguageModelOfWordsRanksBySumOverWords) {
   const NgramLanguage language("a ab\nab b a\nb b\n", Unit::words, 2);
   const std::vector<std::string> labels = {"", " ", "a", "b"};
   const LabelScoreOptions options{.weight = 0.6, .bonus = 0.9};
-  const WordScorer scorer(language.model, language.vocabulary, labels, options);
+  const LabelScorer scorer(language.model, language.vocabulary, NgramUnit::words, labels, options);
   for (uint32_t seed = 0; seed < 5; ++seed) {
     const RandomFrames frames(seed, 6, 4);
     const auto added = [&](const Labelling& found) {
@@ -165,10 +165,10 @@ TEST(PrefixSearch, RefusesWhatIsNoNumberAndALanguageWithoutSpaces) {
             "[prefix search] a probability of frame 0 is not a number");
 
   const NgramLanguage language("a b\n", Unit::words, 2);
-  const auto scorer = [&](const std::vector<std::string>& labels, const LabelScoreOptions& options) {
-    return error_of([&] { WordScorer(language.model, language.vocabulary, labels, options); });
-  };
-  EXPECT_EQ(scorer({"", "a"}, {}), "a language model of words needs a label that is a space");
+  EXPECT_EQ(error_of([&] {
+              LabelScorer(language.model, language.vocabulary, NgramUnit::words, {"", "a"}, {});
+            }),
+            "a language model of words needs a label that is a space");
 }
 
 }  // namespace

@@ -127,12 +127,9 @@ TEST_F(SpeechRun, SearchesWithAnNgramModel) {
       fs::copy_file(data.path(name + ".txt"), data.path(name + "/" + split + ".txt"));
     output_of_lm({"ngram", "--data", data.path(name), "--order", "1", "--out", data.path(name + ".arpa")});
   }
-  const auto tuned = json_of_lm({"eval", run, "--tune", "--set", "decoding.beam=8", "--set",
-                                 "decoding.ngram=" + data.path("text.arpa"), "--threads", "1"});
-  expect_contains(tuned.at("read"), "a beam of 8 with " + data.path("text.arpa"));
-  EXPECT_LE(tuned.at("wer").get<double>(),
-            json_of_lm({"eval", run, "--threads", "1"}).at("wer").get<double>());
-  EXPECT_EQ(tuned.at("tuned_on_valid").at("wer"), tuned.at("wer"));
+  const auto json = json_of_lm({"eval", run, "--set", "decoding.beam=8", "--set",
+                                "decoding.ngram=" + data.path("text.arpa"), "--threads", "1"});
+  expect_contains(json.at("read"), "a beam of 8 with " + data.path("text.arpa"));
 
   // A model that knows one word alone, with a large weight, lets nothing else be heard.
   const std::string file = data.path("data/1.wav");
@@ -143,7 +140,7 @@ TEST_F(SpeechRun, SearchesWithAnNgramModel) {
   expect_refused(run_lm({"transcribe", run, file, "--ngram-weight", "2"}), "give --ngram FILE");
   expect_refused(run_lm({"transcribe", run, file, "--ngram", data.path("only.arpa"), "--beam", "1"}),
                  "an n-gram model takes part in a search: set decoding.beam above 1");
-  expect_refused(run_lm({"eval", run, "--tune"}), "--tune searches the weights of an n-gram model");
+  expect_refused(run_lm({"eval", run, "--tune"}), "--tune, --budget and --streams are for language models");
   expect_refused(run_lm({"eval", run, "--set", "decoding.ngram=x.arpa"}), "set decoding.beam above 1");
   expect_refused(run_lm({"eval", run, "--set", "decoding.beam=4", "--set", "decoding.ngram=x.arpa"}),
                  "x.arpa");
