@@ -228,9 +228,11 @@ void read_recipe(Recipe& recipe, const std::string& text, const std::string& whe
                   "{}:{}:{}: tasks are for recipe.task = \"multi_task\", and here it is \"{}\"", where, line,
                   column, recipe.task_name);
   }
-  // Run folders of earlier versions have this key; it says nothing any more.
+  // Run folders of earlier versions have these keys, which say nothing any more.
   bool tensorboard = false;
-  const Keys former = section("train", {{"tensorboard", &tensorboard, {}, "", ""}});
+  double coverage_penalty = 0;
+  const Keys former = joined({section("train", {{"tensorboard", &tensorboard, {}, "", ""}}),
+                              section("decoding", {{"coverage_penalty", &coverage_penalty, {}, "", ""}})});
   read_toml(text, where, joined({keys_of(recipe), others, former}));
 }
 
