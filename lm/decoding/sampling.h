@@ -60,7 +60,7 @@ class StopStrings {
   std::string take(const std::string& text);
   /// Whether one has been found: what precedes it has been returned, it has not.
   bool stopped() const { return stopped_; }
-  /// At the end of a text that was not stopped: what was held back.
+  /// Returns what was held back, at the end of a text that was not stopped.
   std::string rest();
 
  private:

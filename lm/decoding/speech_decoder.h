@@ -33,7 +33,7 @@ class SpeechDecoder {
   /// check_options(), of read_arpa(), and of the scorers.
   SpeechDecoder(const SpeechDecodingOptions& options, const Vocabulary& vocabulary);
 
-  /// Of the log probabilities of an utterance, [steps, symbols] on the host.
+  /// Decodes the log probabilities of an utterance, [steps, symbols] on the host.
   LabelHypothesis operator()(const Tensor& log_p) const;
   const SpeechDecodingOptions& options() const { return options_; }
 

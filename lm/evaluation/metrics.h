@@ -48,7 +48,7 @@ enum class BleuTokenization {
   none,        // what lies between white space; for text that is tokenized
   characters   // each character but white space
 };
-/// As in signatures.
+/// The names are those of signatures.
 inline std::vector<std::string> names_of(BleuTokenization) { return {"13a", "none", "char"}; }
 
 /// The defaults are sacreBLEU's.
@@ -78,7 +78,7 @@ struct BleuStatistics {
 BleuStatistics bleu_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                const BleuOptions& options);
 
-/// In per cent, 0 to 100; only the brevity penalty is 0 to 1.
+/// All numbers are in per cent, 0 to 100; the brevity penalty alone is 0 to 1.
 struct Bleu {
   double score = 0;                              // 0 if no word matches
   std::array<double, bleu_orders> precisions{};  // smoothed; 0 if no word matches
@@ -115,8 +115,9 @@ struct ChrfStatistics {
   bool operator==(const ChrfStatistics&) const = default;
 };
 
-/// Of several references the one with the highest chrF counts. `lower`: without regard to case, as far as
-/// lower_case() in data/text/unicode.h goes. InputError if there is no reference, or a text is not UTF-8.
+/// Counts against the reference with the highest chrF, if there are several. `lower`: without regard to case,
+/// as far as lower_case() in data/text/unicode.h goes. InputError if there is no reference, or a text is not
+/// UTF-8.
 ChrfStatistics chrf_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                bool lower = false);
 
@@ -148,13 +149,14 @@ struct EditCounts {
   bool operator==(const EditCounts&) const = default;
 };
 
-/// Of the ways with the fewest edits one with the most substitutions. Time: the product of the lengths.
+/// Chooses, of the ways with the fewest edits, one with the most substitutions. Time: the product of the
+/// lengths.
 EditCounts edit_counts(std::span<const int32_t> reference, std::span<const int32_t> hypothesis);
 
-/// Of words, which lie between white space (WER; jiwer: between spaces).
+/// Counts the edits of words, which lie between white space (WER; jiwer: between spaces).
 EditCounts word_edits(std::string_view reference, std::string_view hypothesis);
-/// Of code points, spaces included, but for white space at both ends (CER). InputError, as for words, for
-/// text that is not UTF-8.
+/// Counts the edits of code points, spaces included, but for white space at both ends (CER). InputError, as
+/// for words, for text that is not UTF-8.
 EditCounts character_edits(std::string_view reference, std::string_view hypothesis);
 
 }  // namespace rondo

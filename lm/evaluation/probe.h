@@ -31,7 +31,7 @@ class Distribution {
   /// contains every number.
   explicit Distribution(bool of_gates = false) : of_gates_(of_gates), counts_(bins, 0) {}
 
-  /// One that was described by what the functions below return. Throws Error if that is impossible.
+  /// Restores one that was described by what the functions below return. Throws Error if that is impossible.
   Distribution(double from, double to, const std::vector<int64_t>& counts, double mean, double low,
                double high);
 
@@ -72,7 +72,7 @@ struct NormsByStep {
   std::vector<Sums> steps{};
 
   void add(int64_t step, double norm);
-  /// Of a step, which may be a new one.
+  /// The sums of a step, which may be a new one.
   Sums& at(int64_t step);
   /// The mean over the sequences of the norm, and of its natural logarithm, which is -infinity if the norm of
   /// one sequence is 0. NaN of a step without sequences.
@@ -87,15 +87,15 @@ struct ProbedLayer {
   /// state: of all its effects, but for those through another tensor of the same state. (c_t is not a
   /// function of h_t.)
   std::map<std::string, NormsByStep> gradients{};
-  /// Of each weight of the cell that is multiplied by a vector, by its name: the product at step t, from
+  /// The product, by the name of each weight of the cell that is multiplied by a vector: at step t, from
   /// t = 1, without biases. Gates that are stacked in one weight, and all products with it in one step, make
   /// one vector.
   std::map<std::string, NormsByStep> products{};
-  /// Of the elements of each tensor of the state, after every step.
+  /// The elements of each tensor of the state, after every step.
   std::map<std::string, Distribution> activations{};
-  /// Of the gates, by what the equation of their operator calls them: "s(f)".
+  /// The gates, by what the equation of their operator calls them: "s(f)".
   std::map<std::string, Distribution> gates{};
-  /// Of recurrent weights; of stacked gates one gate at a time, where they are square: "weight_hh_l0 [0,
+  /// Those of recurrent weights, of stacked gates one gate at a time where they are square: "weight_hh_l0 [0,
   /// 64)".
   std::vector<std::pair<std::string, std::vector<double>>> singular_values{};
 };
@@ -131,10 +131,10 @@ class RecurrentProbe : private OperatorObserver, private StepObserver {
     std::string prefix, suffix;           // of the names of its parameters
     std::vector<int64_t> rows_of_step{};  // StepObserver::begins()
     int64_t step = 0;
-    /// Of each tensor of the state: the rows of each step, for those whose gradient is zero because nothing
+    /// The rows of each step, by tensor of the state, for those whose gradient is zero because nothing
     /// depends on them.
     std::map<std::string, std::map<int64_t, int64_t>> rows_of_state{};
-    /// Of each weight and step: the squared length of each row's product, or of all its products in the step.
+    /// By weight and step, the squared length of each row's product, or of all its products in the step.
     std::map<std::string, std::map<int64_t, std::vector<double>>> squares{};
   };
   void begins(const Cell& cell, const std::vector<int64_t>& rows) override;
@@ -167,7 +167,7 @@ constexpr int64_t probed_at_once = 32;
 /// `count` of the numbers below `all`, at equal distances; all of them if there are no more.
 std::vector<int64_t> evenly(int64_t all, int64_t count);
 
-/// Of the targets of B sentences, step by step, the last one of each; the others are not scored.
+/// Keeps the last target of each of B sentences, whose targets come step by step; the others are not scored.
 Tokens last_alone(const std::vector<int32_t>& targets, const std::vector<int64_t>& lengths);
 
 /// Probes with loss(batch), the sum over the rows of a batch, of the items `chosen` of held-out data.
@@ -183,7 +183,8 @@ Probed probe_batches(Module& model, const std::string& loss_in_words, Batches ba
   return probe.result(loss_in_words);
 }
 
-/// Of a language model: sequences of `steps` symbols, each from the initial state, which do not overlap.
+/// Probes a language model with sequences of `steps` symbols, each from the initial state, which do not
+/// overlap.
 /// InputError if the text is shorter than one. `progress` gets the number of sequences done.
 Probed probe(LanguageModel& model, std::span<const int32_t> ids, const ProbeOptions& options,
              const ReportDone& progress = {});

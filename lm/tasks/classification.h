@@ -49,7 +49,7 @@ struct MostProbableClass {
   std::int32_t id;
   double probability;
 };
-/// Of each sentence. Dropout is off.
+/// Finds the most probable class of each sentence. Dropout is off.
 inline std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& model,
                                                             const Sentences& sentences) {
   std::vector<MostProbableClass> classes(static_cast<std::size_t>(sentences.size()));

@@ -247,7 +247,7 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
   Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
     return measure(own(model), split, final_reading(), {}, progress_of);
   }
-  /// Of a test text that is read in sequences, also those with the state carried on.
+  /// A test text that is read in sequences is measured once more, with the state carried on.
   std::vector<Scores> final_scores(Module& model, const std::string& split,
                                    const ProgressOf& progress_of) override {
     std::vector<Scores> all{measure(model, split, progress_of)};

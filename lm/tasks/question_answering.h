@@ -33,7 +33,7 @@ inline CrossEntropy nats_of(AttentiveReader& model, const QuestionBatch& batch,
   return model.cross_entropy(read_questions(model, batch, indices).joint, indices[2]);
 }
 
-/// All questions in batches of about rows_at_once words of documents.
+/// Batches all questions, about rows_at_once words of documents at a time.
 inline QuestionBatches evaluation_batches(const Questions& questions) {
   std::int64_t longest = 1;
   for (std::int64_t i = 0; i < questions.size(); ++i)
@@ -128,7 +128,7 @@ inline std::int32_t best_answer(std::span<const real> log_p, std::span<const std
                    : static_cast<std::int32_t>(std::max_element(log_p.begin(), log_p.end()) - log_p.begin());
 }
 
-/// For each question the most probable entity of those that its document names. Dropout is off.
+/// Finds, for each question, the most probable entity of those that its document names. Dropout is off.
 inline std::vector<Answer> most_probable_answers(AttentiveReader& model, const Questions& questions) {
   if (questions.size() == 0) return {};
   std::vector<Answer> answers(static_cast<std::size_t>(questions.size()));

@@ -124,7 +124,7 @@ inline std::vector<std::int64_t> possible(const Utterances& utterances, const Fr
   return found;
 }
 
-/// These utterances alone.
+/// Copies these utterances.
 inline Utterances some_of(const Utterances& all, const std::vector<std::int64_t>& chosen) {
   Utterances some;
   for (const std::int64_t it : chosen) {
@@ -267,7 +267,8 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
                 "{}: all utterances are too short for their transcripts: make data.stack smaller",
                 texts_.at("train").name);
     encoded_.emplace_back("train", std::move(train));
-    // All of them before the training, which an unreadable recording must not end; and the decoder's files.
+    // All are read before the training, which an unreadable recording must not end; so are the decoder's
+    // files.
     for (const std::string& split : measured_splits()) encoded(split);
     check_input(!possible(encoded("valid"), settings.frames).empty(),
                 "{}: all utterances are too short for their transcripts", texts_.at("valid").name);

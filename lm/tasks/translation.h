@@ -37,7 +37,7 @@ struct TranslationSettings {
   EncoderDecoderOptions model{};
   TranslationOptions train{};
   BeamOptions decoding{};  // of `lm translate`, `lm eval` and final figures
-  // In answers, by the word of the source that was attended to most; not a key.
+  // Answers have the word of the source that was attended to most in place of `<unk>`; not a key.
   bool replace_unknown = false;
 };
 inline Sections sections_of(TranslationSettings& settings) {
