@@ -7,17 +7,10 @@
 
 namespace rondo {
 
-namespace {
-
-constexpr const char* space = " ";
-
-}  // namespace
-
 LabelScorer::LabelScorer(const NgramModel& model, const Vocabulary& vocabulary, NgramUnit unit,
                          std::vector<std::string> labels, const LabelScoreOptions& options)
     : model_(model),
       vocabulary_(vocabulary),
-      of_words_(unit == NgramUnit::words),
       labels_(std::move(labels)),
       options_(options),
       line_end_(vocabulary.line_end_id()),
@@ -30,8 +23,9 @@ LabelScorer::LabelScorer(const NgramModel& model, const Vocabulary& vocabulary, 
                 unknown_symbol);
     return id ? *id : *unknown_;
   };
-  if (of_words_) {
-    check_input(std::find(labels_.begin(), labels_.end(), space) != labels_.end(),
+  if (unit == NgramUnit::words) {
+    space_ = static_cast<std::size_t>(std::find(labels_.begin(), labels_.end(), " ") - labels_.begin());
+    check_input(space_ > 0 && space_ < labels_.size(),
                 "a language model of words needs a label that is a space");
     id_of(unknown_symbol);
   } else {
@@ -54,8 +48,8 @@ std::optional<std::int32_t> LabelScorer::word_of(const State& state) const {
 }
 
 std::optional<std::int32_t> LabelScorer::symbol_ended_by(const State& state, std::size_t label) const {
-  if (!of_words_) return symbols_.at(label);
-  return labels_.at(label) == space ? word_of(state) : std::nullopt;
+  if (space_ == 0) return symbols_.at(label);
+  return label == space_ ? word_of(state) : std::nullopt;
 }
 
 void LabelScorer::add_scores(const State& state, std::span<double> of_labels) const {
@@ -67,8 +61,8 @@ void LabelScorer::add_scores(const State& state, std::span<double> of_labels) co
 
 LabelScorer::State LabelScorer::after(const State& state, std::int32_t label) const {
   const auto k = static_cast<std::size_t>(label);
-  const bool goes_on = of_words_ && labels_.at(k) != space;
-  return {scored(state.context, symbol_ended_by(state, k)).next, goes_on ? state.word + labels_[k] : ""};
+  const bool goes_on = space_ > 0 && k != space_;
+  return {scored(state.context, symbol_ended_by(state, k)).next, goes_on ? state.word + labels_.at(k) : ""};
 }
 
 double LabelScorer::score_end(const State& state) const {

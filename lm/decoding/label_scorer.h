@@ -65,8 +65,8 @@ class LabelScorer {
 
   const NgramModel& model_;
   const Vocabulary& vocabulary_;
-  bool of_words_;
   std::vector<std::string> labels_;
+  std::size_t space_ = 0;                // the label that ends a word; 0: each label is a symbol
   std::vector<std::int32_t> symbols_{};  // of each label, where labels are symbols
   LabelScoreOptions options_;
   std::optional<std::int32_t> line_end_, unknown_;
