@@ -203,5 +203,17 @@ TEST_F(TranslatorTest, LearnsFromGeneratedText) {
                  "generated text: the text has changed");
 }
 
+TEST_F(TranslatorTest, LearnsToReverseAlmostAllLines) {
+  output_of_lm({"train", "--recipe", "copy-reverse", "--out", path("run"), "--threads", "1"});
+  const TextPair unseen = reversal_task(7, 1000);
+  const std::vector<std::string> expected = lines_in(unseen.target.content),
+                                 found = lines_in(
+                                     output_of_lm({"translate", path("run")}, unseen.source.content));
+  ASSERT_EQ(found.size(), expected.size());
+  int correct = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) correct += found[i] == expected[i];
+  EXPECT_GT(correct, 990);
+}
+
 }  // namespace
 }  // namespace rondo
