@@ -219,22 +219,6 @@ TEST(MultiTaskRun, WritesTheSecondHalfOfALine) {
   expect_contains(said, fmt::format("halves: {} of 300 training pairs have an empty side", left_out));
   expect_contains(said, "next: 1 of 300 training pairs have an empty side");
 
-  // Of a line that is typed all is read, as the first half; `lm eval` reads first halves.
-  const auto [first, second] = halves_of(bytes_of_file(data.path("data/test.en")));
-  std::vector<std::string> sources, references;
-  for (size_t i = 0; i < first.size(); ++i)
-    if (!second[i].empty()) sources.push_back(first[i]), references.push_back(second[i]);
-  const std::string written =
-      output_of_lm({"translate", data.path("run"), "--task", "halves", "--threads", "1"}, text_of(sources));
-  write_bytes(data.path("second"), text_of(references));
-  const auto bleu = nlohmann::json::parse(
-      output_of_lm({"bleu", data.path("second"), "--tokenize", "none", "--json"}, written));
-  const auto measured =
-      json_of_lm({"eval", data.path("run"), "--task", "halves", "--split", "test", "--threads", "1"});
-  EXPECT_NEAR(measured.at("bleu"), bleu.at("bleu").at("score"), 1e-9);
-  EXPECT_EQ(measured.at("sentences"), references.size());
-  EXPECT_EQ(measured.at("symbols"), text_of(references).size() / 2 + references.size())
-      << "letters, and an end of each line";
   expect_contains(output_of_lm({"info", data.path("run")}),
                   "task        halves: en to en, pairs = halves, ratio 0.5");
 }
