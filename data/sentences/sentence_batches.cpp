@@ -142,7 +142,10 @@ void BatchOrder::seek(std::int64_t epoch, std::int64_t position) {
   const bool is_random = epoch > 0;
   epoch_ = epoch;
   std::mt19937_64 random = epoch_generator(seed_, epoch);
-  std::iota(order_.begin(), order_.end(), 0);
+  if (chosen_.empty())
+    std::iota(order_.begin(), order_.end(), 0);
+  else
+    order_ = chosen_;
   if (is_random) shuffle(order_, random);
 
   const auto longer = [&](std::int64_t a, std::int64_t b) { return lengths(a) > lengths(b); };

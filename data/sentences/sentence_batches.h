@@ -122,6 +122,8 @@ class BatchOrder {
   /// sentence at most, and have none where there are fewer sentences than ranks.
   void divide(std::int64_t ranks, std::int64_t own);
 
+  /// Leaves out all sentences but these, in ascending order, from the next seek() on.
+  void choose(std::vector<std::int64_t> sentences) { chosen_ = order_ = std::move(sentences); }
   /// Goes to batch `position` of an epoch. Epoch 0, for evaluation: all sentences sorted by length, the
   /// longest first. Error outside [0, length()].
   void seek(std::int64_t epoch, std::int64_t position);
@@ -145,7 +147,8 @@ class BatchOrder {
   std::vector<Lengths> lengths_;
   std::uint64_t seed_;
   std::int64_t epoch_ = 1;
-  std::vector<std::int64_t> order_;  // indices of sentences
+  std::vector<std::int64_t> chosen_{};  // empty: all sentences
+  std::vector<std::int64_t> order_;     // indices of sentences
   std::vector<Range> batches_;
   std::int64_t position_ = 0;
   std::int64_t ranks_ = 1, own_ = 0;

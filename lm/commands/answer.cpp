@@ -142,8 +142,6 @@ Command add_translate(CommandLine& line) {
   add_decoding(app, "--max-length", settings, "max_length", "N",
                "symbols of a translation, with its end symbol");
   add_decoding(app, "--length-penalty", settings, "length_penalty", "A", "above 0 favours long translations");
-  add_decoding(app, "--coverage-penalty", settings, "coverage_penalty", "B",
-               "above 0 favours translations that have attended to the whole sentence");
   app.add_flag("--allow-unk", options->allow_unknown, "let <unk> be written");
   app.add_flag("--replace-unk", options->replace_unknown,
                "write the word of the sentence that was attended to most in place of <unk>");

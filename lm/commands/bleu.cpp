@@ -84,31 +84,28 @@ int print_bleu(const BleuCommandOptions& options) {
                 references[i].size());
 
   const BleuOptions bleu_options{.tokenization = options.tokenization, .lower_case = options.lower_case};
-  const ChrfOptions chrf_options{.lower_case = options.lower_case};
   BleuStatistics bleu_counts;
   ChrfStatistics chrf_counts;
   std::vector<std::string_view> expected(references.size());
   for (std::size_t line = 0; line < count; ++line) {
     for (std::size_t i = 0; i < references.size(); ++i) expected[i] = references[i][line];
     bleu_counts += bleu_statistics(translations[line], expected, bleu_options);
-    chrf_counts += chrf_statistics(translations[line], expected, chrf_options);
+    chrf_counts += chrf_statistics(translations[line], expected, options.lower_case);
   }
 
-  const Bleu figure = bleu(bleu_counts, bleu_options);
+  const Bleu figure = bleu(bleu_counts);
   const std::string program = signature_version();
   const std::string signature = bleu_signature(bleu_options, references.size(), program);
-  const std::string chrf_form = chrf_signature(chrf_options, references.size(), program);
+  const std::string chrf_form = chrf_signature(options.lower_case, references.size(), program);
   if (options.json) {
-    const Json json{
-        {"sentences", count},
-        {"bleu", json_of(bleu_counts, figure, signature)},
-        {"chrf",
-         {{"name", chrf_name(chrf_options)}, {"score", chrf(chrf_counts)}, {"signature", chrf_form}}}};
+    const Json json{{"sentences", count},
+                    {"bleu", json_of(bleu_counts, figure, signature)},
+                    {"chrf", {{"name", chrf_name}, {"score", chrf(chrf_counts)}, {"signature", chrf_form}}}};
     print_json(json);
     return 0;
   }
   print_text(bleu_counts, figure, signature);
-  fmt::print("{}|{} = {:.2f}\n", chrf_name(chrf_options), chrf_form, chrf(chrf_counts));
+  fmt::print("{}|{} = {:.2f}\n", chrf_name, chrf_form, chrf(chrf_counts));
   return 0;
 }
 

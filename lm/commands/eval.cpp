@@ -16,7 +16,6 @@
 #include "lm/program/terminal.h"
 #include "lm/report/evaluation_report.h"
 #include "lm/report/sentences.h"
-#include "lm/tasks/speech.h"
 #include "lm/tasks/translation.h"
 
 namespace rondo {
@@ -173,40 +172,18 @@ Measured measure_language_model(const EvaluateOptions& options, const OpenTask& 
 
 // --- Of other tasks ---
 
-/// Searches the weights of the n-gram model; returns the best ones.
-std::vector<Detail> tune_recogniser(const EvaluateOptions& options, const OpenTask& run, Progress& progress) {
-  auto& task = run.task_as<SpeechTask>("speech");
-  check_input(!task.settings.decoding.ngram.empty(),
-              "--tune searches the weights of an n-gram model: give one, as in --set "
-              "decoding.ngram=words.arpa --set decoding.beam=32");
-  const SpeechTrial best = task.tune(*run.model, shown_on(progress), [&](const SpeechTrial& trial) {
-    progress.erase();
-    if (!options.json)
-      fmt::print("weight {:<5} bonus {:<3} WER {:.2f} %  CER {:.2f} %\n", trial.ngram_weight,
-                 trial.insertion_bonus, trial.scores.at("wer"), trial.scores.at("cer"));
-  });
-  return {{"tuned_on_valid.ngram_weight", best.ngram_weight},
-          {"tuned_on_valid.insertion_bonus", best.insertion_bonus},
-          {"tuned_on_valid.wer", best.scores.at("wer")}};
-}
-
 Measured measure_task(const EvaluateOptions& options, const OpenTask& run, Progress& progress) {
   Task& task = run.task();
-  const bool tunes = dynamic_cast<SpeechTask*>(&task) != nullptr;
-  check_input(
-      !options.dynamic && !options.cache && !options.budget && !options.streams && (!options.tune || tunes),
-      "{}: a run of the task {}, and --dynamic, --cache, --tune, --budget and --streams are for "
-      "language models",
-      options.run, run.config.recipe.task_name);
+  check_input(!options.dynamic && !options.cache && !options.budget && !options.streams && !options.tune,
+              "{}: a run of the task {}, and --dynamic, --cache, --tune, --budget and --streams are for "
+              "language models",
+              options.run, run.config.recipe.task_name);
   if (auto* const it = dynamic_cast<TranslatingTask*>(&task))
     check_input(options.settings.empty() || it->translator(*run.model).has_source,
                 "{}: this task is a language model, and settings of [decoding] are for translations",
                 options.run);
   Measured it{.sha256 = open_texts(options, run, false)};
-  std::vector<Detail> tuned;
-  if (options.tune) tuned = tune_recogniser(options, run, progress);
   it.scores = task.measure(*run.model, options.text.empty() ? options.split : "test", shown_on(progress));
-  it.scores.details.insert(it.scores.details.end(), tuned.begin(), tuned.end());
   progress.erase();
   for (const UnknownShare& share : task.unknown_shares()) print_warning(warning_of_unknowns(share));
   return it;
@@ -360,8 +337,8 @@ Command add_eval(CommandLine& line) {
       "a setting of [dynamic] or [cache], of a translator or recogniser of [decoding]; can be repeated "
       "(default: the run's)");
   CLI::Option* tune = app.add_flag("--tune", options.tune,
-                                   "first search the settings of --dynamic and --cache, or of "
-                                   "decoding.ngram, on the validation text");
+                                   "first search the settings of --dynamic and --cache on the validation "
+                                   "text");
   add_value(app, "--budget", options.budget, "N", integer(1),
             fmt::format("symbols that --tune may score, beside the statistics of --dynamic (default: {})",
                         default_tuning_budget))

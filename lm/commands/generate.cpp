@@ -29,7 +29,7 @@ struct GenerateOptions : ComputeOptions {
   std::int64_t symbols = 300;
   double temperature = 1;  // 0: always the most probable symbol
   std::int64_t top_k = 0;  // 0: all
-  double top_p = 1, min_p = 0, repetition_penalty = 1;
+  double top_p = 1;
   std::optional<std::uint64_t> seed;  // none: one is drawn and printed on stderr
   bool allow_unknown = false;
 };
@@ -91,8 +91,6 @@ int generate(const GenerateOptions& options) {
                     {.temperature = options.temperature,
                      .top_k = options.top_k,
                      .top_p = options.top_p,
-                     .min_p = options.min_p,
-                     .repetition_penalty = options.repetition_penalty,
                      .seed = seed + static_cast<std::uint64_t>(sample),
                      .allow_unknown = options.allow_unknown});
     if (options.samples > 1) fmt::print("--- {}\n", sample + 1);
@@ -110,12 +108,10 @@ int generate(const GenerateOptions& options) {
 
 Command add_generate(CommandLine& line) {
   const auto options = std::make_shared<GenerateOptions>();
-  CLI::App& app = add_command(
-      line, "generate", "sample text from a model",
-      "lm generate runs/char-lstm-1 --prompt 'The ' -n 500 --temperature 0.8",
-      "The seed of sample I of --samples is --seed + I - 1, and a line '--- I' precedes it. A "
-      "repetition penalty divides the positive logits of symbols that were read or written before, and "
-      "multiplies the negative ones (Keskar et al. 2019).");
+  CLI::App& app =
+      add_command(line, "generate", "sample text from a model",
+                  "lm generate runs/char-lstm-1 --prompt 'The ' -n 500 --temperature 0.8",
+                  "The seed of sample I of --samples is --seed + I - 1, and a line '--- I' precedes it.");
   add_run(app, "run", options->run, "the run folder");
   CLI::Option* prompt =
       app.add_option("--prompt", options->prompt, "text to continue; it is printed first")->type_name("TEXT");
@@ -140,14 +136,6 @@ Command add_generate(CommandLine& line) {
   constexpr double above_0 = std::numeric_limits<double>::min();
   add_value(app, "--top-p", options->top_p, "P", in_range(above_0, 1.0, "a number above 0, up to 1"),
             "sample from the most probable symbols that make up this share, above 0 to 1")
-      ->capture_default_str();
-  add_value(app, "--min-p", options->min_p, "P", in_range(0.0, 1.0, "a number, 0 to 1"),
-            "sample only from symbols with this share of the most probable one's probability, 0 to 1; 0: "
-            "from all")
-      ->capture_default_str();
-  add_value(app, "--repetition-penalty", options->repetition_penalty, "X",
-            in_range(above_0, 1e6, "a number above 0"),
-            "above 1 makes symbols that were there before less probable; 1: none")
       ->capture_default_str();
   add_value(app, "--seed", options->seed, "N", integer(0),
             "of the sampling (default: drawn, and printed on stderr)");

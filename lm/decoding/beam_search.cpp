@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -66,31 +67,12 @@ constexpr int64_t parallel_symbols = 1 << 16;  // fewer are not worth waking oth
 
 size_t at(int64_t index) { return static_cast<size_t>(index); }
 
-/// next(), with log_p on the host. Error for results whose shape is not that of the grid.
-Predictor::Prediction next_on_host(Predictor& predictor, const std::vector<int32_t>& ids) {
-  Predictor::Prediction prediction = predictor.next(ids);
-  const Shape expected{std::ssize(ids), predictor.vocabulary_size()};
-  check(prediction.log_p.shape() == expected, "[search] log probabilities {} were expected: {}", expected,
-        prediction.log_p.shape());
-  check(!prediction.attention.defined() || prediction.attention.rows() == std::ssize(ids),
-        "[search] attention of {} hypotheses was expected: {}", ids.size(), prediction.attention.shape());
-  prediction.log_p = prediction.log_p.to(Device::cpu);
-  return prediction;
-}
-
 /// select(), unless the new grid is the old one, which has `old_rows` rows.
 void select_rows(Predictor& predictor, const std::vector<int64_t>& rows,
                  const std::vector<int64_t>& sentences, int64_t old_rows) {
   bool same = std::ssize(sentences) == predictor.sentences() && std::ssize(rows) == old_rows;
   for (int64_t i = 0; same && i < old_rows; ++i) same = rows[static_cast<size_t>(i)] == i;
   if (!same) predictor.select(rows, sentences);
-}
-
-/// Error unless the vocabulary has these symbols.
-void check_symbols(const SearchSymbols& symbols, const Predictor& predictor) {
-  for (const int32_t id : {symbols.end, symbols.unknown.value_or(symbols.end)})
-    check(id >= 0 && id < predictor.vocabulary_size(), "[search] a symbol below {} was expected: {}",
-          predictor.vocabulary_size(), id);
 }
 
 /// The attention of a sentence's hypotheses: that of hypothesis k at data + k * row_stride, `positions` of
@@ -129,7 +111,7 @@ class SentenceSearch {
       if (ends && rank >= options_.beam) continue;
       const int64_t node = add_node(before[at(it.hypothesis)].node, it, attention);
       if (ends)
-        finished_.push_back({node, it.log_p, score(node, it.log_p), true});
+        finished_.push_back({node, it.log_p, score(it.log_p), true});
       else
         live_.push_back({node, it.log_p, it.hypothesis, it.symbol});
     }
@@ -145,12 +127,12 @@ class SentenceSearch {
     if (live_.front().log_p / length_penalty(options_.max_length) <= to_beat) return true;
     return std::ssize(finished_) >= options_.beam &&
            std::all_of(live_.begin(), live_.end(),
-                       [&](const Live& it) { return score(it.node, it.log_p) <= to_beat; });
+                       [&](const Live& it) { return score(it.log_p) <= to_beat; });
   }
 
   std::vector<Hypothesis> n_best() const {
     std::vector<Ranked> cut_off;
-    for (const Live& it : live_) cut_off.push_back({it.node, it.log_p, score(it.node, it.log_p), false});
+    for (const Live& it : live_) cut_off.push_back({it.node, it.log_p, score(it.log_p), false});
     sort_by_score(cut_off);
     std::vector<Hypothesis> result;
     for (const std::vector<Ranked>* list : {&finished_, &std::as_const(cut_off)})
@@ -194,29 +176,14 @@ class SentenceSearch {
     return std::pow((5 + static_cast<double>(length)) / 6, options_.length_penalty);
   }
 
-  double coverage_penalty(int64_t node) const {
-    if (options_.coverage_penalty == 0) return 0;
-    std::vector<double> covered(nodes_[at(node)].attention.size());
-    for (; node != root; node = nodes_[at(node)].parent)
-      for (size_t s = 0; s < covered.size(); ++s) covered[s] += nodes_[at(node)].attention[s];
-    // Finite also where the attention has left out a position altogether.
-    constexpr double least = std::numeric_limits<float>::min();
-    double sum = 0;
-    for (const double it : covered) sum += std::log(std::clamp(it, least, 1.0));
-    return options_.coverage_penalty * sum;
-  }
-
   /// Of a hypothesis that got its last symbol in this step.
-  double score(int64_t node, double log_p) const {
-    return log_p / length_penalty(length_) + coverage_penalty(node);
-  }
+  double score(double log_p) const { return log_p / length_penalty(length_); }
 
   Hypothesis hypothesis(const Ranked& of) const {
     Hypothesis result{.ids = {}, .log_p = of.log_p, .score = of.score, .finished = of.finished};
     for (int64_t node = of.node; node != root; node = nodes_[at(node)].parent) {
       result.ids.push_back(nodes_[at(node)].symbol);
-      if (options_.attention && !nodes_[at(node)].attention.empty())
-        result.attention.push_back(nodes_[at(node)].attention);
+      if (!nodes_[at(node)].attention.empty()) result.attention.push_back(nodes_[at(node)].attention);
     }
     std::reverse(result.ids.begin(), result.ids.end());
     std::reverse(result.attention.begin(), result.attention.end());
@@ -249,7 +216,7 @@ class BatchSearch {
 
   std::vector<std::vector<Hypothesis>> run() {
     while (!columns_.empty()) {
-      step(next_on_host(predictor_, ids_));
+      step(predictor_.next(ids_));
       arrange_grid();
     }
     std::vector<std::vector<Hypothesis>> results;
@@ -262,7 +229,7 @@ class BatchSearch {
 
   void step(const Predictor::Prediction& prediction) {
     const int64_t B = std::ssize(columns_);
-    const Tensor& log_p = prediction.log_p;
+    const Tensor log_p = prediction.log_p.to(Device::cpu);
     // Here, because the body of a parallel loop must not throw.
     const int64_t count = std::min(2 * options_.beam, log_p.size() / B);
     best_.resize(at(B));
@@ -272,26 +239,18 @@ class BatchSearch {
       find_best(next, search(b).log_p(), count, banned_, best_[at(b)]);
     });
 
-    const Tensor attention = attention_on_host(prediction);
+    const bool attends = options_.attention && prediction.attention.defined();
+    const Tensor attention = attends ? prediction.attention.to(Device::cpu) : Tensor();
     for (int64_t b = 0; b < B; ++b) {
       const std::vector<Candidate>& best = best_[at(b)];
       check(best.empty() || !std::isnan(best.front().log_p),
             "[beam search] the probability of symbol {} is not a number", best.front().symbol);
       AttentionRows rows;
-      if (attention.defined())
+      if (attends)
         rows = {attention.data() + b * attention.row_stride(), B * attention.row_stride(),
                 source_lengths_.empty() ? attention.columns() : source_lengths_[at(columns_[at(b)])]};
       search(b).advance(best, rows);
     }
-  }
-
-  /// Undefined if nothing needs it.
-  Tensor attention_on_host(const Predictor::Prediction& prediction) const {
-    const Tensor& attention = prediction.attention;
-    check_input(options_.coverage_penalty == 0 || attention.defined(),
-                "coverage_penalty = {}: this model has no attention; set it to 0", options_.coverage_penalty);
-    const bool needed = options_.attention || options_.coverage_penalty > 0;
-    return needed && attention.defined() ? attention.to(Device::cpu) : Tensor();
   }
 
   /// The grid of the next step: the live hypotheses of the sentences that are not done.
@@ -338,8 +297,6 @@ Keys keys_of(BeamOptions& options) {
       {"n_best", &options.n_best, any_beam(), "hypotheses", "returned of each sentence"},
       {"length_penalty", &options.length_penalty, at_least(0), "",
        "exponent of the length that log p is divided by; 0: not divided"},
-      {"coverage_penalty", &options.coverage_penalty, at_least(0), "",
-       "weight of the penalty for parts of the source without attention"},
       {"max_length", &options.max_length, any_count(), "symbols", "where a sentence is cut off"},
       {"allow_unknown", &options.allow_unknown, {}, "", "the unknown symbol may be chosen"},
   };
@@ -359,7 +316,6 @@ std::string search_text(int64_t beam) {
 std::vector<std::vector<Hypothesis>> beam_search(Predictor& predictor, const SearchSymbols& symbols,
                                                  const BeamOptions& options) {
   check_options(options);
-  check_symbols(symbols, predictor);
   return BatchSearch(predictor, symbols, options).run();
 }
 

@@ -2,19 +2,18 @@
 // 2014): the most probable sentences that a model can write, approximately. Hypotheses Y of a source X are
 // ranked as in Wu et al. 2016, "Google's Neural Machine Translation System", equation 14:
 //
-//   score = log p(Y | X) / lp + cp
+//   score = log p(Y | X) / lp
 //   lp = ((5 + |Y|) / 6)^length_penalty
-//   cp = coverage_penalty * sum over source positions s of log min(sum over t of a_ts, 1)
 //
-// where |Y| counts the end symbol, and a_ts is the attention to s when symbol t, or the end symbol, was
-// predicted. Live hypotheses are equally long and are compared by log p alone.
+// where |Y| counts the end symbol; without their penalty for parts of the source that have no attention. Live
+// hypotheses are equally long and are compared by log p alone.
 //
 // In each step the candidates are all live hypotheses, each with all next symbols. An end symbol finishes its
 // hypothesis if this is one of the `beam` best candidates; without that condition a beam of 1 would not be
 // greedy search. The best `beam` candidates with another symbol live on. A sentence is done
 //   - when n_best hypotheses have finished and no live one can beat the last of these any more: its log p
-//     only falls, lp grows with the length, and cp <= 0, so that the score cannot exceed
-//     log p / lp(max_length), for length_penalty = 0 the log p that it has;
+//     only falls and lp grows with the length, so that the score cannot exceed log p / lp(max_length), for
+//     length_penalty = 0 the log p that it has;
 //   - when `beam` hypotheses have finished and no live one beats the last of the n_best by the score that it
 //     has now: with a length penalty, the bound alone would let most searches continue to max_length;
 //   - at max_length.
@@ -39,8 +38,7 @@ struct BeamOptions {
   int64_t beam = 5;  // hypotheses of each sentence at a time
   int64_t n_best = 1;
   double length_penalty = 0.6;  // as Vaswani et al. 2017; 0: none
-  double coverage_penalty = 0;
-  int64_t max_length = 200;  // symbols, including the end symbol
+  int64_t max_length = 200;     // symbols, including the end symbol
   bool allow_unknown = false;
   bool attention = false;  // return it with the hypotheses; not a key: the caller's, not the user's choice
 };
@@ -53,8 +51,8 @@ std::string search_text(int64_t beam);
 
 /// The n_best hypotheses of each sentence, best first: finished ones and, where these are fewer, hypotheses
 /// that were cut off at max_length. Equal scores are in the order in which the hypotheses were found. There
-/// may be fewer than n_best if most symbols have probability 0. InputErrors of check_options(), and for a
-/// coverage penalty if the model has no attention; Error for probabilities that are not numbers.
+/// may be fewer than n_best if most symbols have probability 0. InputErrors of check_options();
+/// Error for probabilities that are not numbers.
 std::vector<std::vector<Hypothesis>> beam_search(Predictor& predictor, const SearchSymbols& symbols,
                                                  const BeamOptions& options);
 

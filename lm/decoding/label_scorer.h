@@ -1,4 +1,4 @@
-// How a language model judges labels while a search writes them: by each label, or by the words that labels
+// How an n-gram model judges labels while a search writes them: by each label, or by the words that labels
 // spell, once a word ends. Deep Speech (Hannun et al. 2014), equation 2: the search maximises
 //
 //   log p(labels | frames) + weight * log p_lm(text) + bonus * (number of symbols of text),
@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,10 @@
 #include "data/text/vocabulary.h"
 
 namespace rondo {
+
+/// What the symbols of an n-gram model are.
+enum class NgramUnit { words, characters };
+inline std::vector<std::string> names_of(NgramUnit) { return {"words", "characters"}; }
 
 struct LabelScoreOptions {
   double weight = 0.5;  // of the language model's log p
@@ -26,71 +31,45 @@ class LabelScorer {
  public:
   /// What the scores of further labels depend on.
   struct State {
-    NgramModel::State context;
-    std::string word;  // the letters of a word that has not ended
+    NgramModel::State context{};
+    std::string word{};  // the letters of a word that has not ended
   };
 
-  LabelScorer() = default;
+  /// `model` and `vocabulary` must outlive it. labels[k] is the text of label k; labels[0], the blank, is not
+  /// read. A label " " ends a word; of characters every label is a symbol. What the model does not know is
+  /// its `<unk>`. InputError if it has none, and for a model of words without a label " ".
+  LabelScorer(const NgramModel& model, const Vocabulary& vocabulary, NgramUnit unit,
+              std::vector<std::string> labels, const LabelScoreOptions& options);
   LabelScorer(const LabelScorer&) = delete;
   LabelScorer& operator=(const LabelScorer&) = delete;
-  virtual ~LabelScorer() = default;
 
-  /// Of labels that begin a line.
-  virtual State start() const = 0;
+  /// The state before the labels of a line.
+  State start() const { return {model_.line_start(), {}}; }
   /// What each label adds to the score, in nats: V numbers, that of label 0, the blank, unused.
-  virtual void add_scores(const State& state, std::span<double> of_labels) const = 0;
-  virtual State after(const State& state, int32_t label) const = 0;
+  void add_scores(const State& state, std::span<double> of_labels) const;
+  State after(const State& state, std::int32_t label) const;
   /// What the end of the line adds.
-  virtual double score_end(const State& state) const = 0;
-};
-
-/// Every label is a symbol of the model, such as a character.
-class SymbolScorer : public LabelScorer {
- public:
-  /// Both must outlive it. labels[k] is the text of label k; labels[0], the blank, is not read. A label that
-  /// the model does not know is its `<unk>`. InputError if there is none.
-  SymbolScorer(const NgramModel& model, const Vocabulary& vocabulary, const std::vector<std::string>& labels,
-               const LabelScoreOptions& options);
-
-  State start() const override { return {model_.line_start(), {}}; }
-  void add_scores(const State& state, std::span<double> of_labels) const override;
-  State after(const State& state, int32_t label) const override;
-  double score_end(const State& state) const override;
-
- private:
-  const NgramModel& model_;
-  LabelScoreOptions options_;
-  std::vector<int32_t> symbols_;  // by label
-  std::optional<int32_t> line_end_;
-};
-
-/// Labels spell words, with a label " " between them; a word is scored when it ends. A word that the model
-/// does not know is its `<unk>`.
-class WordScorer : public LabelScorer {
- public:
-  /// As for SymbolScorer; the model is one of words. InputError if no label is " ", too.
-  WordScorer(const NgramModel& model, const Vocabulary& vocabulary, const std::vector<std::string>& labels,
-             const LabelScoreOptions& options);
-
-  State start() const override { return {model_.line_start(), {}}; }
-  void add_scores(const State& state, std::span<double> of_labels) const override;
-  State after(const State& state, int32_t label) const override;
-  double score_end(const State& state) const override;
+  double score_end(const State& state) const;
 
  private:
   struct Scored {
     double score;
     NgramModel::State next;
   };
-  /// The word that has ended; no word, as between two spaces, costs nothing.
-  Scored scored(const State& state) const;
+  /// No symbol costs nothing.
+  Scored scored(const NgramModel::State& context, std::optional<std::int32_t> symbol) const;
+  /// The symbol that a label ends. None if a word goes on, or is empty, as between two spaces.
+  std::optional<std::int32_t> symbol_ended_by(const State& state, std::size_t label) const;
+  /// The id of the letters as a word; none of no letters.
+  std::optional<std::int32_t> word_of(const State& state) const;
 
   const NgramModel& model_;
   const Vocabulary& vocabulary_;
   std::vector<std::string> labels_;
+  std::size_t space_ = 0;                // the label that ends a word; 0: each label is a symbol
+  std::vector<std::int32_t> symbols_{};  // of each label, where labels are symbols
   LabelScoreOptions options_;
-  int32_t space_ = 0, unknown_ = 0;
-  std::optional<int32_t> line_end_;
+  std::optional<std::int32_t> line_end_, unknown_;
 };
 
 }  // namespace rondo

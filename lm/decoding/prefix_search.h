@@ -19,7 +19,7 @@ namespace rondo {
 
 struct LabelHypothesis {
   std::vector<int32_t> labels;
-  /// Of the labels, natural: the sum over the paths that were followed; of best_path() one path.
+  /// The natural logarithm: of the sum over the paths that were followed; of best_path() of one path.
   double log_p = 0;
   double score = 0;  // that hypotheses are ranked by: log_p and what a language model adds
 };

@@ -22,10 +22,6 @@ int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& op
   for (int32_t id : order)
     weights.push_back(
         std::exp((static_cast<double>(logits[id]) - logits[order.front()]) / options.temperature));
-  // The weight of the most probable symbol is 1, or not a number if no symbol is possible; it remains.
-  const auto enough = [&](double weight) { return weight >= options.min_p; };
-  const auto end = std::partition_point(weights.begin() + 1, weights.end(), enough);
-  weights.erase(end, weights.end());
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   double kept = 0;
   size_t count = 0;
@@ -38,19 +34,12 @@ int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& op
   return order[count - 1];
 }
 
-void penalise_repetitions(std::vector<real>& logits, const std::vector<bool>& was_there, double penalty) {
-  for (size_t id = 0; id < logits.size(); ++id)
-    if (was_there[id])
-      logits[id] = static_cast<real>(logits[id] > 0 ? logits[id] / penalty : logits[id] * penalty);
-}
-
 Sampler::Sampler(LanguageModel& model, const Vocabulary& vocabulary, const SamplingOptions& options)
     : model_(model),
       vocabulary_(vocabulary),
       options_(options),
       states_(model.initial_states(1)),
-      writer_(vocabulary.tokenization().unit),
-      was_there_(static_cast<size_t>(vocabulary.size())) {
+      writer_(vocabulary.tokenization().unit) {
   model_.set_training(false);
   if (const auto line_end = vocabulary.line_end_id()) unread_ = {*line_end};
 }
@@ -63,7 +52,6 @@ std::string Sampler::read(const std::vector<int32_t>& ids) {
 
 std::string Sampler::read(const std::vector<int32_t>& ids, const std::vector<std::string>& written) {
   unread_.insert(unread_.end(), ids.begin(), ids.end());
-  for (const int32_t id : ids) was_there_[static_cast<size_t>(id)] = true;
   std::string text;
   for (const std::string& symbol : written) text += writer_.next(symbol);
   return text;
@@ -75,13 +63,11 @@ std::string Sampler::next() {
   const auto count = static_cast<int64_t>(unread_.size());
   const auto [output, states] = model_.forward({tokens(unread_), count, 1}, states_);
   states_ = states;
-  std::vector<real> logits = model_.logits(output.rows(count - 1, count)).value().to_vector();
-  if (options_.repetition_penalty != 1) penalise_repetitions(logits, was_there_, options_.repetition_penalty);
+  const std::vector<real> logits = model_.logits(output.rows(count - 1, count)).value().to_vector();
   const RandomKey key{.seed = options_.seed, .name = hash_of("sampling")};
   const int32_t banned = options_.allow_unknown ? -1 : vocabulary_.unknown_id().value_or(-1);
   const int32_t id = sample_symbol(logits, options_, uniform_from(key.bits(drawn_++)), banned);
   unread_ = {id};
-  was_there_[static_cast<size_t>(id)] = true;
   return writer_.next(vocabulary_.symbol(id));
 }
 

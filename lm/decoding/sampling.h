@@ -16,10 +16,6 @@ struct SamplingOptions {
   double temperature = 1;  // divides the logits; 0: always the most probable symbol
   int64_t top_k = 0;       // only the k most probable symbols; 0: all
   double top_p = 1;  // only the smallest set of symbols whose probability is p or more (Holtzman et al. 2020)
-  double min_p = 0;  // only symbols with this share of the highest probability (Nguyen et al. 2024); 0: all
-  /// Above 1, symbols that were read or sampled before are less probable: their logits are divided by it, or
-  /// multiplied if they are negative (Keskar et al. 2019, section 4.1); 1: no change.
-  double repetition_penalty = 1;
   uint64_t seed = 1;
   bool allow_unknown = false;
 };
@@ -28,9 +24,6 @@ struct SamplingOptions {
 /// (-1: none) is never chosen. Separate from the model so that it can be tested.
 int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& options, double number,
                       int32_t banned);
-
-/// Applies SamplingOptions::repetition_penalty to the logits of the symbols that `was_there`.
-void penalise_repetitions(std::vector<real>& logits, const std::vector<bool>& was_there, double penalty);
 
 class Sampler {
  public:
@@ -51,7 +44,6 @@ class Sampler {
   std::vector<State> states_;
   std::vector<int32_t> unread_;  // symbols that the model has not read yet
   SymbolWriter writer_;
-  std::vector<bool> was_there_;  // by id: symbols that were read or sampled
   uint64_t drawn_ = 0;
 };
 
@@ -68,7 +60,7 @@ class StopStrings {
   std::string take(const std::string& text);
   /// Whether one has been found: what precedes it has been returned, it has not.
   bool stopped() const { return stopped_; }
-  /// At the end of a text that was not stopped: what was held back.
+  /// Returns what was held back, at the end of a text that was not stopped.
   std::string rest();
 
  private:

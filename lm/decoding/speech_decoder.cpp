@@ -31,28 +31,20 @@ void check_options(const SpeechDecodingOptions& options) {
 SpeechDecoder::SpeechDecoder(const SpeechDecodingOptions& options, const Vocabulary& vocabulary)
     : options_(options) {
   check_options(options);
-  for (std::int32_t id = 0; id < vocabulary.size(); ++id) labels_.push_back(vocabulary.symbol(id));
   if (options.ngram.empty()) return;
+  std::vector<std::string> labels;
+  for (std::int32_t id = 0; id < vocabulary.size(); ++id) labels.push_back(vocabulary.symbol(id));
   const bool words = options.ngram_unit == NgramUnit::words;
   ngram_.emplace(read_arpa(options.ngram, {.unit = words ? Unit::words : Unit::characters}));
-  weigh(options.ngram_weight, options.insertion_bonus);
-}
-
-void SpeechDecoder::weigh(double ngram_weight, double insertion_bonus) {
-  check(ngram_.has_value(), "[speech decoder] there is no n-gram model to weigh");
-  options_.ngram_weight = ngram_weight;
-  options_.insertion_bonus = insertion_bonus;
-  const LabelScoreOptions scores{.weight = ngram_weight, .bonus = insertion_bonus};
   const auto& [symbols, model] = *ngram_;
-  if (options_.ngram_unit == NgramUnit::words)
-    scorer_ = std::make_unique<WordScorer>(model, symbols, labels_, scores);
-  else
-    scorer_ = std::make_unique<SymbolScorer>(model, symbols, labels_, scores);
+  scorer_.emplace(model, symbols, options.ngram_unit, std::move(labels),
+                  LabelScoreOptions{.weight = options.ngram_weight, .bonus = options.insertion_bonus});
 }
 
 LabelHypothesis SpeechDecoder::operator()(const Tensor& log_p) const {
   if (options_.beam == 1) return best_path(log_p);
-  const std::vector<LabelHypothesis> found = prefix_search(log_p, options_.beam, scorer_.get());
+  const std::vector<LabelHypothesis> found =
+      prefix_search(log_p, options_.beam, scorer_ ? &*scorer_ : nullptr);
   return found.empty() ? LabelHypothesis{} : found.front();
 }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,9 +12,6 @@
 #include "lm/decoding/prefix_search.h"
 
 namespace rondo {
-
-enum class NgramUnit { words, characters };
-inline std::vector<std::string> names_of(NgramUnit) { return {"words", "characters"}; }
 
 struct SpeechDecodingOptions {
   std::int64_t beam = 1;  // prefixes that a search keeps; 1: the best path
@@ -37,18 +33,14 @@ class SpeechDecoder {
   /// check_options(), of read_arpa(), and of the scorers.
   SpeechDecoder(const SpeechDecodingOptions& options, const Vocabulary& vocabulary);
 
-  /// Of the log probabilities of an utterance, [steps, symbols] on the host.
+  /// Decodes the log probabilities of an utterance, [steps, symbols] on the host.
   LabelHypothesis operator()(const Tensor& log_p) const;
-  /// Another weight and bonus of the same n-gram model.
-  void weigh(double ngram_weight, double insertion_bonus);
-
   const SpeechDecodingOptions& options() const { return options_; }
 
  private:
   SpeechDecodingOptions options_;
-  std::vector<std::string> labels_;
   std::optional<Arpa> ngram_;
-  std::unique_ptr<LabelScorer> scorer_;
+  std::optional<LabelScorer> scorer_;
 };
 
 }  // namespace rondo

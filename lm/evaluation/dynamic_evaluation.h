@@ -54,8 +54,8 @@ class DynamicWeights {
   DynamicWeights(const DynamicWeights&) = delete;
   DynamicWeights& operator=(const DynamicWeights&) = delete;
 
-  /// One update by the gradient of the mean loss; `total` is the sum over `symbols` symbols, in nats. No
-  /// clipping.
+  /// Makes one update by the gradient of the mean loss; `total` is the sum over `symbols` symbols, in nats.
+  /// No clipping.
   void learn(const Variable& total, int64_t symbols);
 
  private:

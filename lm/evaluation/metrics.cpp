@@ -111,10 +111,6 @@ std::vector<std::u32string> words_of_13a(std::u32string_view sentence) {
   return split_at_white_space(spaced);
 }
 
-double smoothing_value(const BleuOptions& options) {
-  return options.smoothing_value.value_or(options.smoothing == BleuSmoothing::floor ? 0.1 : 1);
-}
-
 }  // namespace
 
 std::vector<std::u32string> bleu_words(std::string_view sentence, const BleuOptions& options) {
@@ -169,7 +165,7 @@ BleuStatistics bleu_statistics(std::string_view hypothesis, std::span<const std:
   return result;
 }
 
-Bleu bleu(const BleuStatistics& statistics, const BleuOptions& options) {
+Bleu bleu(const BleuStatistics& statistics) {
   Bleu result;
   const auto c = static_cast<double>(statistics.hypothesis_length);
   const auto r = static_cast<double>(statistics.reference_length);
@@ -179,11 +175,8 @@ Bleu bleu(const BleuStatistics& statistics, const BleuOptions& options) {
 
   double halved = 1, log_sum = 0;
   for (std::size_t n = 0; n < bleu_orders; ++n) {
-    const double added = options.smoothing == BleuSmoothing::add && n > 0 ? smoothing_value(options) : 0;
-    double count = static_cast<double>(counts[n]) + added;
-    const double total = static_cast<double>(statistics.totals[n]) + added;
-    if (count == 0 && options.smoothing == BleuSmoothing::exponential) count = halved /= 2;
-    if (count == 0 && options.smoothing == BleuSmoothing::floor) count = smoothing_value(options);
+    const auto total = static_cast<double>(statistics.totals[n]);
+    const double count = counts[n] > 0 ? static_cast<double>(counts[n]) : (halved /= 2);
     // Without n-grams that long, as in a sentence of three words, the precision is undefined, and BLEU is 0.
     if (total > 0) result.precisions[n] = 100 * count / total;
     log_sum += std::log(result.precisions[n]);
@@ -193,50 +186,20 @@ Bleu bleu(const BleuStatistics& statistics, const BleuOptions& options) {
 }
 
 std::string bleu_signature(const BleuOptions& options, std::size_t references, const std::string& version) {
-  const bool has_value = options.smoothing == BleuSmoothing::floor || options.smoothing == BleuSmoothing::add;
-  return fmt::format("nrefs:{}|case:{}|eff:no|tok:{}|smooth:{}{}|version:{}", references,
-                     options.lower_case ? "lc" : "mixed", name_of(options.tokenization),
-                     name_of(options.smoothing),
-                     has_value ? fmt::format("[{:.2f}]", smoothing_value(options)) : "", version);
+  return fmt::format("nrefs:{}|case:{}|eff:no|tok:{}|smooth:exp|version:{}", references,
+                     options.lower_case ? "lc" : "mixed", name_of(options.tokenization), version);
 }
 
 // --- chrF ---
 
 namespace {
 
-/// One mark at most is separated from a word: "(so)" gives "(so" and ")", as in Popovic's chrF++.py.
-std::vector<std::u32string> words_and_punctuation(std::u32string_view text) {
-  std::vector<std::u32string> result;
-  for (const std::u32string& word : split_at_white_space(text)) {
-    std::size_t cut = word.size();
-    if (word.size() > 1 && is_ascii_punctuation(word.back()))
-      cut = word.size() - 1;
-    else if (word.size() > 1 && is_ascii_punctuation(word.front()))
-      cut = 1;
-    result.push_back(word.substr(0, cut));
-    if (cut < word.size()) result.push_back(word.substr(cut));
-  }
-  return result;
-}
-
-/// The characters of a sentence without white space, and its words as numbers.
-struct Sentence {
-  std::u32string characters, words;
-
-  NgramCounts ngrams(int index) const {
-    const bool of_words = index >= chrf_characters;
-    return of_words ? ngram_counts(words, index - chrf_characters + 1) : ngram_counts(characters, index + 1);
-  }
-};
-
-Sentence sentence_of(std::string_view utf8, const ChrfOptions& options, WordNumbers& numbers) {
+/// The characters of a sentence without white space.
+std::u32string characters_of(std::string_view utf8, bool lower) {
   std::u32string text = code_points(utf8, "a sentence");
-  if (options.lower_case) text = lower_case(text);
-  Sentence result;
-  for (const char32_t c : text)
-    if (!is_white_space(c)) result.characters += c;
-  if (options.word_order > 0) result.words = numbers.of(words_and_punctuation(text));
-  return result;
+  if (lower) text = lower_case(text);
+  std::erase_if(text, is_white_space);
+  return text;
 }
 
 }  // namespace
@@ -251,27 +214,20 @@ ChrfStatistics& ChrfStatistics::operator+=(const ChrfStatistics& other) {
 }
 
 ChrfStatistics chrf_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
-                               const ChrfOptions& options) {
+                               bool lower) {
   check_input(!references.empty(), "chrF: a sentence without a reference");
-  check_input(options.word_order >= 0 && options.word_order <= chrf_words,
-              "chrF: an order of words of {}: expected 0 to {}", options.word_order, chrf_words);
-  WordNumbers numbers;
-  const Sentence translation = sentence_of(hypothesis, options, numbers);
-  const int orders = chrf_characters + options.word_order;
-  std::vector<NgramCounts> translated;
-  for (int i = 0; i < orders; ++i) translated.push_back(translation.ngrams(i));
-
+  const std::u32string translation = characters_of(hypothesis, lower);
   ChrfStatistics best;
   double best_score = -1;  // the first of equally good ones
   for (const std::string_view reference : references) {
-    const Sentence expected = sentence_of(reference, options, numbers);
+    const std::u32string expected = characters_of(reference, lower);
     ChrfStatistics statistics;
-    for (int i = 0; i < orders; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      const NgramCounts counts = expected.ngrams(i);
+    for (std::size_t i = 0; i < chrf_orders; ++i) {
+      const int order = static_cast<int>(i) + 1;
+      const NgramCounts translated = ngram_counts(translation, order), counts = ngram_counts(expected, order);
       // n-grams longer than the reference cannot match, and are not held against the translation.
-      statistics.orders[at] = {counts.empty() ? 0 : total(translated[at]), total(counts),
-                               matches(translated[at], counts)};
+      statistics.orders[i] = {counts.empty() ? 0 : total(translated), total(counts),
+                              matches(translated, counts)};
     }
     const double score = chrf(statistics);
     if (score <= best_score) continue;
@@ -297,13 +253,9 @@ double chrf(const ChrfStatistics& statistics) {
   return 100 * ((1 + factor) * precision * recall / (factor * precision + recall));
 }
 
-std::string chrf_name(const ChrfOptions& options) {
-  return fmt::format("chrF{}{}", chrf_beta, std::string(static_cast<std::size_t>(options.word_order), '+'));
-}
-
-std::string chrf_signature(const ChrfOptions& options, std::size_t references, const std::string& version) {
-  return fmt::format("nrefs:{}|case:{}|eff:yes|nc:{}|nw:{}|space:no|version:{}", references,
-                     options.lower_case ? "lc" : "mixed", chrf_characters, options.word_order, version);
+std::string chrf_signature(bool lower, std::size_t references, const std::string& version) {
+  return fmt::format("nrefs:{}|case:{}|eff:yes|nc:{}|nw:0|space:no|version:{}", references,
+                     lower ? "lc" : "mixed", chrf_orders, version);
 }
 
 // --- Error rate ---

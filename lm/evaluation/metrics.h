@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,25 +48,13 @@ enum class BleuTokenization {
   none,        // what lies between white space; for text that is tokenized
   characters   // each character but white space
 };
-/// As in signatures.
+/// The names are those of signatures.
 inline std::vector<std::string> names_of(BleuTokenization) { return {"13a", "none", "char"}; }
-
-/// What stands in place of a count of zero (Chen & Cherry 2014).
-enum class BleuSmoothing {
-  exponential,  // of the orders without a match: 1/2, 1/4, ... (their method 3)
-  none,         // nothing: BLEU is 0 if an order has no match
-  floor,        // smoothing_value in place of 0 (method 1)
-  add           // smoothing_value is added to all counts and totals above order 1 (method 2)
-};
-/// As in signatures.
-inline std::vector<std::string> names_of(BleuSmoothing) { return {"exp", "none", "floor", "add-k"}; }
 
 /// The defaults are sacreBLEU's.
 struct BleuOptions {
   BleuTokenization tokenization = BleuTokenization::mteval_13a;
   bool lower_case = false;  // by lower_case() of data/text/unicode.h
-  BleuSmoothing smoothing = BleuSmoothing::exponential;
-  std::optional<double> smoothing_value{};  // default: 0.1 for floor, 1 for add
 };
 
 /// The words of a sentence. InputError if it is not UTF-8.
@@ -91,7 +78,7 @@ struct BleuStatistics {
 BleuStatistics bleu_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
                                const BleuOptions& options);
 
-/// In per cent, 0 to 100; only the brevity penalty is 0 to 1.
+/// All numbers are in per cent, 0 to 100; the brevity penalty alone is 0 to 1.
 struct Bleu {
   double score = 0;                              // 0 if no word matches
   std::array<double, bleu_orders> precisions{};  // smoothed; 0 if no word matches
@@ -99,8 +86,9 @@ struct Bleu {
 };
 
 /// The geometric mean of the precisions times the brevity penalty, exp(1 - r/c) for hypotheses of c words
-/// that are shorter than the r words of the references. For a corpus, not the mean over sentences.
-Bleu bleu(const BleuStatistics& statistics, const BleuOptions& options);
+/// that are shorter than the r words of the references. Of the orders without a match, 1/2, 1/4, ... stand in
+/// place of the count 0 (Chen & Cherry 2014, method 3). For a corpus, not the mean over sentences.
+Bleu bleu(const BleuStatistics& statistics);
 
 /// How the figure was computed, in sacreBLEU's form:
 /// "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:V". `version` names the program that computed it,
@@ -108,49 +96,38 @@ Bleu bleu(const BleuStatistics& statistics, const BleuOptions& options);
 std::string bleu_signature(const BleuOptions& options, std::size_t references, const std::string& version);
 
 // --- chrF ---
-// chrF (Popovic 2015) and chrF++ (Popovic 2017), as sacreBLEU 2.6 computes them: an F-score of the
-// character n-grams, and for chrF++ of the word n-grams, that translations and references share. Text is
-// UTF-8, a sentence is one line.
+// chrF (Popovic 2015), as sacreBLEU 2.6 computes it: an F-score of the character n-grams that translations
+// and references share. Text is UTF-8, a sentence is one line.
 
-constexpr int chrf_characters = 6;  // n-grams of one to six characters, without white space
-constexpr int chrf_words = 2;       // and of at most two words
-constexpr int chrf_beta = 2;        // recall counts beta times as much as precision
+constexpr std::size_t chrf_orders = 6;            // n-grams of one to six characters, without white space
+constexpr int chrf_beta = 2;                      // recall counts beta times as much as precision
+constexpr const char* const chrf_name = "chrF2";  // with beta, as in signatures
 
-/// The defaults are sacreBLEU's: chrF2.
-struct ChrfOptions {
-  int word_order = 0;       // the longest n-grams of words, 0 to 2 words; 2: chrF++
-  bool lower_case = false;  // by lower_case() of data/text/unicode.h
-};
-
-/// The counts of a sentence, by order: first those of characters, then those of words. Those of a corpus are
-/// the sum.
+/// The counts of a sentence, by order. Those of a corpus are the sum.
 struct ChrfStatistics {
   struct Counts {
     std::int64_t hypothesis = 0, reference = 0, matches = 0;
     bool operator==(const Counts&) const = default;
   };
-  std::array<Counts, chrf_characters + chrf_words> orders{};
+  std::array<Counts, chrf_orders> orders{};
 
   ChrfStatistics& operator+=(const ChrfStatistics& other);
   bool operator==(const ChrfStatistics&) const = default;
 };
 
-/// Of several references the one with the highest chrF counts. Punctuation at the end of a word, or else at
-/// its beginning, is a word of its own. InputError if there is no reference, a text is not UTF-8, or the
-/// order of words is not 0 to 2.
+/// Counts against the reference with the highest chrF, if there are several. `lower`: without regard to case,
+/// as far as lower_case() in data/text/unicode.h goes. InputError if there is no reference, or a text is not
+/// UTF-8.
 ChrfStatistics chrf_statistics(std::string_view hypothesis, std::span<const std::string_view> references,
-                               const ChrfOptions& options);
+                               bool lower = false);
 
 /// 0 to 100: the F-score of the mean precision and the mean recall over the orders that both sides have.
 double chrf(const ChrfStatistics& statistics);
 
-/// "chrF2", with a '+' for each order of words: "chrF2++".
-std::string chrf_name(const ChrfOptions& options);
-
 /// How the figure was computed, in sacreBLEU's form:
 /// "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:V". `version` names the program that computed it,
 /// without ':' and '|'.
-std::string chrf_signature(const ChrfOptions& options, std::size_t references, const std::string& version);
+std::string chrf_signature(bool lower, std::size_t references, const std::string& version);
 
 // --- Error rate ---
 // Error rates of transcripts: the fewest substitutions, insertions and deletions that make a reference into
@@ -172,13 +149,14 @@ struct EditCounts {
   bool operator==(const EditCounts&) const = default;
 };
 
-/// Of the ways with the fewest edits one with the most substitutions. Time: the product of the lengths.
+/// Chooses, of the ways with the fewest edits, one with the most substitutions. Time: the product of the
+/// lengths.
 EditCounts edit_counts(std::span<const int32_t> reference, std::span<const int32_t> hypothesis);
 
-/// Of words, which lie between white space (WER; jiwer: between spaces).
+/// Counts the edits of words, which lie between white space (WER; jiwer: between spaces).
 EditCounts word_edits(std::string_view reference, std::string_view hypothesis);
-/// Of code points, spaces included, but for white space at both ends (CER). InputError, as for words, for
-/// text that is not UTF-8.
+/// Counts the edits of code points, spaces included, but for white space at both ends (CER). InputError, as
+/// for words, for text that is not UTF-8.
 EditCounts character_edits(std::string_view reference, std::string_view hypothesis);
 
 }  // namespace rondo

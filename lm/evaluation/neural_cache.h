@@ -24,7 +24,7 @@ Keys keys_of(CacheOptions& options);
 /// which share the products of states.
 class NeuralCache {
  public:
-  /// For states of `width` numbers; windows are 1 or more. InputError if that takes more memory than is
+  /// States have `width` numbers; windows are 1 or more. InputError if that takes more memory than is
   /// available.
   NeuralCache(std::vector<int64_t> windows, std::vector<double> thetas, int64_t width);
 

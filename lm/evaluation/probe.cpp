@@ -162,6 +162,13 @@ double RecurrentProbe::run(const std::function<Variable()>& loss) {
   return static_cast<double>(value.value().item());
 }
 
+void RecurrentProbe::run(int64_t sequences, const ReportDone& progress,
+                         const std::function<Variable()>& loss) {
+  result_.nats += run(loss);
+  result_.sequences += sequences;
+  if (progress) progress(result_.sequences);
+}
+
 RecurrentProbe::Seen& RecurrentProbe::seen(const Cell& cell) {
   for (const auto& it : seen_)
     if (it->cell == &cell) return *it;
@@ -204,7 +211,7 @@ State RecurrentProbe::before_step(const Cell& cell, State state) {
 State RecurrentProbe::after_step(const Cell& cell, State state) {
   Seen& it = seen(cell);
   stepping_ = nullptr;
-  steps_ = std::max(steps_, ++it.step);
+  result_.steps = std::max(result_.steps, ++it.step);
   for (auto& [name, by_step] : it.squares) {
     const auto now = by_step.find(it.step);
     if (now == by_step.end()) continue;
@@ -280,6 +287,14 @@ std::vector<ProbedLayer> RecurrentProbe::layers() {
   return layers;
 }
 
+Probed RecurrentProbe::result(const std::string& loss) {
+  Probed result = result_;
+  result.loss = loss;
+  result.nats /= static_cast<double>(result.sequences);
+  result.layers = layers();
+  return result;
+}
+
 // --- Probe ---
 
 std::vector<int64_t> evenly(int64_t all, int64_t count) {
@@ -297,26 +312,13 @@ Tokens last_alone(const std::vector<int32_t>& targets, const std::vector<int64_t
   return tokens(std::move(last));
 }
 
-void Probing::run(int64_t sequences, const ReportDone& progress, const std::function<Variable()>& loss) {
-  result_.nats += probe_.run(loss);
-  result_.sequences += sequences;
-  if (progress) progress(result_.sequences);
-}
-
-Probed Probing::end() {
-  result_.nats /= static_cast<double>(result_.sequences);
-  result_.steps = probe_.steps();
-  result_.layers = probe_.layers();
-  return std::move(result_);
-}
-
 Probed probe(LanguageModel& model, std::span<const int32_t> ids, const ProbeOptions& options,
              const ReportDone& progress) {
   const int64_t T = options.steps, all = (std::ssize(ids) - 1) / T;
   check_input(all > 0, "{} symbols are too few for a sequence of {} steps and the symbol after it: use fewer",
               ids.size(), T);
   const std::vector<int64_t> chosen = evenly(all, options.sequences);
-  Probing probing(model, "the loss of the last step alone");
+  RecurrentProbe probe(model);
   for (size_t first = 0; first < chosen.size(); first += probed_at_once) {
     const int64_t B = std::min<int64_t>(probed_at_once, std::ssize(chosen) - static_cast<int64_t>(first));
     std::vector<int32_t> inputs(static_cast<size_t>(T * B)), targets(static_cast<size_t>(B));
@@ -326,12 +328,12 @@ Probed probe(LanguageModel& model, std::span<const int32_t> ids, const ProbeOpti
         inputs[static_cast<size_t>(t * B + b)] = sequence[static_cast<size_t>(t)];
       targets[static_cast<size_t>(b)] = sequence[static_cast<size_t>(T)];
     }
-    probing.run(B, progress, [&] {
+    probe.run(B, progress, [&] {
       const auto read = model.forward({tokens(inputs), T, B}, model.initial_states(B));
       return model.cross_entropy(read.output.rows((T - 1) * B, T * B), tokens(targets)).total;
     });
   }
-  return probing.end();
+  return probe.result("the loss of the last step alone");
 }
 
 }  // namespace rondo

@@ -31,7 +31,7 @@ class Distribution {
   /// contains every number.
   explicit Distribution(bool of_gates = false) : of_gates_(of_gates), counts_(bins, 0) {}
 
-  /// One that was described by what the functions below return. Throws Error if that is impossible.
+  /// Restores one that was described by what the functions below return. Throws Error if that is impossible.
   Distribution(double from, double to, const std::vector<int64_t>& counts, double mean, double low,
                double high);
 
@@ -72,7 +72,7 @@ struct NormsByStep {
   std::vector<Sums> steps{};
 
   void add(int64_t step, double norm);
-  /// Of a step, which may be a new one.
+  /// The sums of a step, which may be a new one.
   Sums& at(int64_t step);
   /// The mean over the sequences of the norm, and of its natural logarithm, which is -infinity if the norm of
   /// one sequence is 0. NaN of a step without sequences.
@@ -87,17 +87,25 @@ struct ProbedLayer {
   /// state: of all its effects, but for those through another tensor of the same state. (c_t is not a
   /// function of h_t.)
   std::map<std::string, NormsByStep> gradients{};
-  /// Of each weight of the cell that is multiplied by a vector, by its name: the product at step t, from
+  /// The product, by the name of each weight of the cell that is multiplied by a vector: at step t, from
   /// t = 1, without biases. Gates that are stacked in one weight, and all products with it in one step, make
   /// one vector.
   std::map<std::string, NormsByStep> products{};
-  /// Of the elements of each tensor of the state, after every step.
+  /// The elements of each tensor of the state, after every step.
   std::map<std::string, Distribution> activations{};
-  /// Of the gates, by what the equation of their operator calls them: "s(f)".
+  /// The gates, by what the equation of their operator calls them: "s(f)".
   std::map<std::string, Distribution> gates{};
-  /// Of recurrent weights; of stacked gates one gate at a time, where they are square: "weight_hh_l0 [0,
+  /// Those of recurrent weights, of stacked gates one gate at a time where they are square: "weight_hh_l0 [0,
   /// 64)".
   std::vector<std::pair<std::string, std::vector<double>>> singular_values{};
+};
+
+/// What several batches have shown.
+struct Probed {
+  std::string loss{};                // what is differentiated, in words
+  int64_t sequences = 0, steps = 0;  // that there were; the steps of the longest one
+  double nats = 0;                   // the mean over the sequences of that loss
+  std::vector<ProbedLayer> layers{};
 };
 
 class RecurrentProbe : private OperatorObserver, private StepObserver {
@@ -109,10 +117,12 @@ class RecurrentProbe : private OperatorObserver, private StepObserver {
   /// value. The loss must be a sum over the rows of the batch, so that the gradient of a row is that of its
   /// own loss. Leaves the model as it was, its gradients zero.
   double run(const std::function<Variable()>& loss);
+  /// The same with a batch of so many sequences. `progress`, if not empty, gets the number of all so far.
+  void run(int64_t sequences, const ReportDone& progress, const std::function<Variable()>& loss);
   /// All batches together, in the order in which the layers began. Throws InputError if none was seen.
   std::vector<ProbedLayer> layers();
-  /// The most steps that a layer has made in a batch.
-  int64_t steps() const { return steps_; }
+  /// The layers, and the mean of the losses; `loss` says in words what they are.
+  Probed result(const std::string& loss);
 
  private:
   struct Seen {
@@ -121,10 +131,10 @@ class RecurrentProbe : private OperatorObserver, private StepObserver {
     std::string prefix, suffix;           // of the names of its parameters
     std::vector<int64_t> rows_of_step{};  // StepObserver::begins()
     int64_t step = 0;
-    /// Of each tensor of the state: the rows of each step, for those whose gradient is zero because nothing
+    /// The rows of each step, by tensor of the state, for those whose gradient is zero because nothing
     /// depends on them.
     std::map<std::string, std::map<int64_t, int64_t>> rows_of_state{};
-    /// Of each weight and step: the squared length of each row's product, or of all its products in the step.
+    /// By weight and step, the squared length of each row's product, or of all its products in the step.
     std::map<std::string, std::map<int64_t, std::vector<double>>> squares{};
   };
   void begins(const Cell& cell, const std::vector<int64_t>& rows) override;
@@ -141,7 +151,7 @@ class RecurrentProbe : private OperatorObserver, private StepObserver {
   Module& model_;
   std::vector<std::unique_ptr<Seen>> seen_;
   Seen* stepping_ = nullptr;  // the layer that makes a step
-  int64_t steps_ = 0;
+  Probed result_;
 };
 
 // --- Probe ---
@@ -151,50 +161,30 @@ struct ProbeOptions {
   int64_t sequences = 100;  // sequences, sentences, ... at equal distances in the text; at most as it has
 };
 
-struct Probed {
-  std::string loss{};                // what is differentiated, in words
-  int64_t sequences = 0, steps = 0;  // that there were; the steps of the longest one
-  double nats = 0;                   // the mean over the sequences of that loss
-  std::vector<ProbedLayer> layers{};
-};
-
 /// Sequences that are read at once.
 constexpr int64_t probed_at_once = 32;
 
 /// `count` of the numbers below `all`, at equal distances; all of them if there are no more.
 std::vector<int64_t> evenly(int64_t all, int64_t count);
 
-/// Of the targets of B sentences, step by step, the last one of each; the others are not scored.
+/// Keeps the last target of each of B sentences, whose targets come step by step; the others are not scored.
 Tokens last_alone(const std::vector<int32_t>& targets, const std::vector<int64_t>& lengths);
 
-/// A probe with several batches.
-class Probing {
- public:
-  /// `loss` says in words what is differentiated.
-  Probing(Module& model, const std::string& loss) : probe_(model), result_{.loss = loss} {}
-
-  void run(int64_t sequences, const ReportDone& progress, const std::function<Variable()>& loss);
-  Probed end();
-
- private:
-  RecurrentProbe probe_;
-  Probed result_;
-};
-
-/// Probes with loss(batch), the sum over the rows of a batch of held-out data. `progress`, if not empty, gets
-/// the number of rows done. The functions probe() of models other than language models are in
-/// lm/tasks.
+/// Probes with loss(batch), the sum over the rows of a batch, of the items `chosen` of held-out data.
+/// `progress`, if not empty, gets the number of rows done. The functions probe() of models other than
+/// language models are in lm/tasks.
 template <class Batch, class Batches, class LossOf>
 Probed probe_batches(Module& model, const std::string& loss_in_words, Batches batches,
-                     const ReportDone& progress, LossOf loss) {
-  Probing probing(model, loss_in_words);
+                     std::vector<int64_t> chosen, const ReportDone& progress, LossOf loss) {
+  RecurrentProbe probe(model);
+  batches.choose(std::move(chosen));
   batches.seek(0, 0);
-  for (Batch batch; batches.next(batch);)
-    probing.run(batch.share.count, progress, [&] { return loss(batch); });
-  return probing.end();
+  for (Batch batch; batches.next(batch);) probe.run(batch.share.count, progress, [&] { return loss(batch); });
+  return probe.result(loss_in_words);
 }
 
-/// Of a language model: sequences of `steps` symbols, each from the initial state, which do not overlap.
+/// Probes a language model with sequences of `steps` symbols, each from the initial state, which do not
+/// overlap.
 /// InputError if the text is shorter than one. `progress` gets the number of sequences done.
 Probed probe(LanguageModel& model, std::span<const int32_t> ids, const ProbeOptions& options,
              const ReportDone& progress = {});

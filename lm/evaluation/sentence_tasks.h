@@ -41,7 +41,7 @@ struct LogisticModel {
   std::int64_t classes = 0, width = 0;
   std::vector<double> weights{};  // w_k and b_k, for each class; of two classes for the second alone
 
-  /// Of each class, for a row.
+  /// Computes p(k | x) of each class, for a row.
   std::vector<double> probabilities(std::span<const float> row) const;
   std::int64_t most_probable(std::span<const float> row) const;
 };
@@ -111,7 +111,7 @@ struct LabelledVectors {
 };
 ClassScores measure_classification(const LabelledVectors& train, const LabelledVectors& test,
                                    std::int64_t classes);
-/// Without a test text: by nested cross-validation. `progress` gets the number of rows done.
+/// Measures without a test text, by nested cross-validation. `progress` gets the number of rows done.
 ClassScores measure_classification(const LabelledVectors& all, std::int64_t classes,
                                    const ReportDone& progress = {});
 

@@ -68,7 +68,7 @@ struct VocabularyExpansion {
   std::int64_t asked = 0, found = 0;
 };
 
-/// With rows for those of `words`, none of which is in the vocabulary, that the file has. InputError for a
+/// Adds rows for those of `words`, none of which is in the vocabulary, that the file has. InputError for a
 /// vocabulary of other symbols than words, for fewer shared words than W has columns, for a vector that the
 /// map makes too large, and those of read_word_vectors().
 VocabularyExpansion expand_vocabulary(const SkipThought& model, const Vocabulary& vocabulary,

@@ -231,8 +231,10 @@ void read_recipe(Recipe& recipe, const std::string& text, const std::string& whe
   // Run folders of earlier versions have these keys; they say nothing any more.
   bool tensorboard = false;
   std::int64_t entities = 0;
+  double coverage_penalty = 0;
   const Keys former = joined({section("train", {{"tensorboard", &tensorboard, {}, "", ""}}),
-                              section("data", {{"entities", &entities, {}, "", ""}})});
+                              section("data", {{"entities", &entities, {}, "", ""}}),
+                              section("decoding", {{"coverage_penalty", &coverage_penalty, {}, "", ""}})});
   read_toml(text, where, joined({keys_of(recipe), others, former}));
 }
 

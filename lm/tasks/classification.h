@@ -49,7 +49,7 @@ struct MostProbableClass {
   std::int32_t id;
   double probability;
 };
-/// Of each sentence. Dropout is off.
+/// Finds the most probable class of each sentence. Dropout is off.
 inline std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& model,
                                                             const Sentences& sentences) {
   std::vector<MostProbableClass> classes(static_cast<std::size_t>(sentences.size()));
@@ -69,13 +69,9 @@ inline std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& 
 /// Probes with the loss of the label.
 inline Probed probe(SentenceClassifier& model, const LabelledSentences& sentences,
                     const ProbeOptions& options, const ReportDone& progress = {}) {
-  LabelledSentences some;
-  for (const std::int64_t i : evenly(sentences.size(), options.sequences)) {
-    some.sentences.add(sentences.sentences[i]);
-    some.labels.push_back(sentences.labels[static_cast<std::size_t>(i)]);
-  }
   return probe_batches<LabelledBatch>(
-      model, "the loss of the label", LabelledBatches({.batch = probed_at_once}, some, 1), progress,
+      model, "the loss of the label", LabelledBatches({.batch = probed_at_once}, sentences, 1),
+      evenly(sentences.size(), options.sequences), progress,
       [&](const LabelledBatch& it) { return nats_of(model, it, tokens_of(indices_of(it))).total; });
 }
 

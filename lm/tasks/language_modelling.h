@@ -147,10 +147,8 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
   }
   /// The reading of papers: as final_reading() has it, in one stream.
   std::string preferred_reading() const override {
-    LanguageModellingOptions train = settings.train;
-    train.final_streams = 1;
     constexpr std::int32_t any_id = 0;
-    return rondo::final_reading(train, any_id, settings.model.trained_initial_states).text();
+    return rondo::evaluation_reading(settings.train, 1, any_id, settings.model.trained_initial_states).text();
   }
   std::string model_text() const override {
     const LanguageModelOptions &it = settings.model, defaults;
@@ -249,7 +247,7 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
   Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
     return measure(own(model), split, final_reading(), {}, progress_of);
   }
-  /// Of a test text that is read in sequences, also those with the state carried on.
+  /// A test text that is read in sequences is measured once more, with the state carried on.
   std::vector<Scores> final_scores(Module& model, const std::string& split,
                                    const ProgressOf& progress_of) override {
     std::vector<Scores> all{measure(model, split, progress_of)};
@@ -294,16 +292,14 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
 
   const CorpusText& texts() const { return texts_; }
   /// How a text is read for evaluations during training, and for final figures.
-  Reading validation_reading() const {
-    return rondo::validation_reading(settings.train, vocabulary().line_end_id(),
-                                     settings.model.trained_initial_states);
-  }
-  Reading final_reading() const {
-    return rondo::final_reading(settings.train, vocabulary().line_end_id(),
-                                settings.model.trained_initial_states);
-  }
+  Reading validation_reading() const { return evaluation_reading(settings.train.eval_streams); }
+  Reading final_reading() const { return evaluation_reading(settings.train.final_streams); }
 
  private:
+  Reading evaluation_reading(std::int64_t streams) const {
+    return rondo::evaluation_reading(settings.train, streams, vocabulary().line_end_id(),
+                                     settings.model.trained_initial_states);
+  }
   std::vector<UnknownShare> shares_of(const std::string& split, const EncodedText& it) const override {
     return {{text(split).name, it.counts.unknowns, std::ssize(it.ids)}};
   }

@@ -99,10 +99,10 @@ inline void check_options(const LanguageModellingOptions& options) {
   only_with_streams("temporal_regularization", options.temporal_regularization);
 }
 
-/// How a text is read for evaluations during training, and for final figures. `line_end` is the id that ends
-/// a line; the last argument is that of the model's options.
-inline Reading final_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end,
-                             bool trained_initial_states) {
+/// How a text is read by an evaluation, with so many streams where it is read in streams. `line_end` is the
+/// id that ends a line; the last argument is that of the model's options.
+inline Reading evaluation_reading(const LanguageModellingOptions& options, int64_t streams,
+                                  std::optional<int32_t> line_end, bool trained_initial_states) {
   const bool as_batched = options.evaluated_as == EvaluatedAs::batching;
   const BatchOptions& batches = options.batches;
   Reading reading{.trained_initial_states = trained_initial_states};
@@ -111,13 +111,7 @@ inline Reading final_reading(const LanguageModellingOptions& options, std::optio
   else if (as_batched && batches.batching == Batching::crops)
     reading.sequence = batches.chunks.length;
   else
-    reading.streams = options.final_streams;
-  return reading;
-}
-inline Reading validation_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end,
-                                  bool trained_initial_states) {
-  Reading reading = final_reading(options, line_end, trained_initial_states);
-  if (reading.carries_state()) reading.streams = options.eval_streams;
+    reading.streams = streams;
   return reading;
 }
 
@@ -170,7 +164,8 @@ class LanguageModelling : public Objective {
       : model_(model),
         options_(options),
         valid_ids_(valid_ids),
-        validation_(validation_reading(options, line_end, model.options().trained_initial_states)),
+        validation_(evaluation_reading(options, options.eval_streams, line_end,
+                                       model.options().trained_initial_states)),
         unknown_id_(unknown_id),
         batches_(options.batches, train_ids, line_end, seed),
         states_(first_states()) {

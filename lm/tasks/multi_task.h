@@ -312,8 +312,8 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
   }
   const TranslationText& measured_text(const std::string& split) const override { return encoded(split); }
 
-  /// What a task reads and writes: translations a share of the training text, all others the whole one. The
-  /// source of a language model is empty lines. InputError if there is no test text.
+  /// Returns what a task reads and writes: a translation a share of the training text, all others the whole.
+  /// The source of a language model is empty lines. InputError if there is no test text.
   TextPair text_of(const MixedTaskOptions& task, Split split) const {
     check_input(split != Split::test || has_test(),
                 "there is no test text (data.test_files): choose train or valid");
@@ -372,7 +372,7 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
     return translation_text(text_of(task, split), source_of(task), of_language(task.target),
                             settings.translation.train.batches.reverse_source);
   }
-  /// Of the chosen task.
+  /// Encodes the text of the chosen task.
   TranslationText encode(const std::string& split) const override {
     return evaluated(chosen(), split_from_string(split));
   }

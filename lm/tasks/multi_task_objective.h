@@ -62,7 +62,7 @@ class MultiTaskObjective : public Objective {
   }
 
   Module& model() override { return model_; }
-  /// Of the reference; the others continue where they are.
+  /// Begins an epoch of the reference; the others continue where they are.
   void begin_epoch(int64_t epoch) override {
     tasks_.front().objective->begin_epoch(epoch);
     epochs_.front() = epoch;

@@ -33,7 +33,7 @@ inline CrossEntropy nats_of(AttentiveReader& model, const QuestionBatch& batch,
   return model.cross_entropy(read_questions(model, batch, indices).joint, indices[2]);
 }
 
-/// All questions in batches of about rows_at_once words of documents.
+/// Batches all questions, about rows_at_once words of documents at a time.
 inline QuestionBatches evaluation_batches(const Questions& questions) {
   std::int64_t longest = 1;
   for (std::int64_t i = 0; i < questions.size(); ++i)
@@ -128,7 +128,7 @@ inline std::int32_t best_answer(std::span<const real> log_p, std::span<const std
                    : static_cast<std::int32_t>(std::max_element(log_p.begin(), log_p.end()) - log_p.begin());
 }
 
-/// For each question the most probable entity of those that its document names. Dropout is off.
+/// Finds, for each question, the most probable entity of those that its document names. Dropout is off.
 inline std::vector<Answer> most_probable_answers(AttentiveReader& model, const Questions& questions) {
   if (questions.size() == 0) return {};
   std::vector<Answer> answers(static_cast<std::size_t>(questions.size()));
@@ -157,16 +157,12 @@ inline Probed probe(AttentiveReader& model, const Questions& questions, const Pr
   for (std::int64_t i = 0; i < questions.size(); ++i)
     if (questions.answers[static_cast<std::size_t>(i)] >= 0) known.push_back(i);
   check_input(!known.empty(), "no question has an answer that the model knows");
-  Questions some{{}, {}, {}, questions.markers, questions.entity_of};
-  for (const std::int64_t k : evenly(std::ssize(known), options.sequences)) {
-    const std::int64_t i = known[static_cast<std::size_t>(k)];
-    some.documents.add(questions.documents[i]);
-    some.questions.add(questions.questions[i]);
-    some.answers.push_back(questions.answers[static_cast<std::size_t>(i)]);
-  }
+  std::vector<std::int64_t> chosen;
+  for (const std::int64_t i : evenly(std::ssize(known), options.sequences))
+    chosen.push_back(known[static_cast<std::size_t>(i)]);
   return probe_batches<QuestionBatch>(
-      model, "the loss of the answer", QuestionBatches({.batch = probed_at_once}, some, 1), progress,
-      [&](const QuestionBatch& it) { return nats_of(model, it, tokens_of(indices_of(it))).total; });
+      model, "the loss of the answer", QuestionBatches({.batch = probed_at_once}, questions, 1), chosen,
+      progress, [&](const QuestionBatch& it) { return nats_of(model, it, tokens_of(indices_of(it))).total; });
 }
 
 class QuestionAnswering
@@ -292,16 +288,6 @@ class QuestionAnsweringTask
                    {}};
     for (std::int32_t i = 0; i < entities; ++i) made.markers.push_back(i), made.entity_of.push_back(i);
     set_encoded(made);
-  }
-  /// With what two baselines that read nothing answer.
-  std::vector<std::string> notes() const override {
-    std::vector<std::string> notes = SentenceTask::notes();
-    const FrequencyBaselines it = frequency_baselines(encoded("valid"));
-    notes.push_back(
-        fmt::format("without reading, on valid: most frequent entity {:.2f} %, most frequent one that is not "
-                    "in the question {:.2f} %",
-                    it.most_frequent, it.not_in_question));
-    return notes;
   }
   std::string size_text() const override {
     const Questions& train = encoded("train");

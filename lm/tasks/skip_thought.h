@@ -79,15 +79,9 @@ inline Scores evaluate_on(SkipThought& model, const Triples& triples, const Repo
 /// combination that of both models.
 inline Probed probe(SkipThought& model, const Triples& triples, const ProbeOptions& options,
                     const ReportDone& progress = {}) {
-  Triples some;
-  for (const int64_t i : evenly(triples.size(), options.sequences)) {
-    const int64_t middle = triples.middles[static_cast<size_t>(i)];
-    some.middles.push_back(some.sentences.size() + 1);
-    for (const int64_t sentence : {middle - 1, middle, middle + 1})
-      some.sentences.add(triples.sentences[sentence]);
-  }
   return probe_batches<TripleBatch>(model, "the losses of the last words of both neighbours",
-                                    TripleBatches({.batch = probed_at_once}, some, 1), progress,
+                                    TripleBatches({.batch = probed_at_once}, triples, 1),
+                                    evenly(triples.size(), options.sequences), progress,
                                     [&](const TripleBatch& it) {
                                       std::vector<Tokens> ids = tokens_of(indices_of(it));
                                       ids[2] = last_alone(it.previous.targets, it.previous.lengths);

@@ -67,32 +67,26 @@ void recognise_each(CtcModel& model, const Utterances& utterances, const FrameOp
                                                            : std::numeric_limits<double>::infinity());
       });
 }
-/// The log probabilities of all utterances, for a decoder that reads them more than once, and their nats.
-struct Recognised {
-  std::vector<Tensor> log_p;
-  std::vector<double> nats;
-};
-inline Recognised recognise(CtcModel& model, const Utterances& utterances, const FrameOptions& frames) {
+/// Recognises and decodes batch by batch: the error rate of characters in percent, which decides, that of
+/// words, and nats for each character of the transcripts, without those that have too few steps. `progress`
+/// gets the number of utterances done.
+inline Scores evaluate_recogniser(CtcModel& model, const Utterances& utterances, const FrameOptions& frames,
+                                  const Vocabulary& vocabulary, const SpeechDecoder& decode,
+                                  const ReportDone& progress) {
+  const auto begin = Clock::now();
   const auto count = static_cast<std::size_t>(utterances.size());
-  Recognised result{std::vector<Tensor>(count), std::vector<double>(count)};
-  recognise_each(model, utterances, frames, {}, [&](std::size_t i, Tensor log_p, double nats) {
-    result.log_p[i] = std::move(log_p);
-    result.nats[i] = nats;
+  std::vector<std::string> transcripts(count);
+  std::vector<double> nats_of_each(count);
+  recognise_each(model, utterances, frames, progress, [&](std::size_t i, const Tensor& log_p, double nats) {
+    transcripts[i] = vocabulary.decode(decode(log_p).labels);
+    nats_of_each[i] = nats;
   });
-  return result;
-}
-
-/// The error rate of characters in percent, which decides, that of words, and nats for each character of the
-/// transcripts, without those that have too few steps.
-inline Scores scores_of(const std::vector<std::string>& transcripts, const std::vector<double>& nats_of_each,
-                        const Utterances& utterances, const SpeechDecoder& decode) {
   EditCounts characters, words;
   double nats = 0;
   std::int64_t symbols = 0, impossible = 0;
-  for (std::size_t i = 0; i < transcripts.size(); ++i) {
-    const std::string &expected = utterances.transcripts[i], &found = transcripts[i];
-    characters += character_edits(expected, found);
-    words += word_edits(expected, found);
+  for (std::size_t i = 0; i < count; ++i) {
+    characters += character_edits(utterances.transcripts[i], transcripts[i]);
+    words += word_edits(utterances.transcripts[i], transcripts[i]);
     if (std::isinf(nats_of_each[i])) {
       ++impossible;
     } else {
@@ -100,48 +94,26 @@ inline Scores scores_of(const std::vector<std::string>& transcripts, const std::
       symbols += std::ssize(utterances.labels[i]);
     }
   }
-  Scores scores{.metrics = {{"cer", 100 * characters.rate()},
-                            {"wer", 100 * words.rate()},
-                            {"nats", nats / static_cast<double>(symbols)}},
-                .count = characters.reference,
-                .unit = "characters",
-                .read = text_of(decode.options()),
-                .preposition = "by",
-                .details = {{"utterances", utterances.size()}}};
+  std::vector<Detail> details{{"utterances", utterances.size()}};
   for (const auto& [name, it] : {std::pair("character_errors", characters), {"word_errors", words}}) {
     const std::string of(name);
-    scores.details.push_back({of + ".substitutions", it.substitutions});
-    scores.details.push_back({of + ".insertions", it.insertions});
-    scores.details.push_back({of + ".deletions", it.deletions});
-    scores.details.push_back({of + ".of", it.reference});
+    details.push_back({of + ".substitutions", it.substitutions});
+    details.push_back({of + ".insertions", it.insertions});
+    details.push_back({of + ".deletions", it.deletions});
+    details.push_back({of + ".of", it.reference});
   }
-  scores.details.push_back({"symbols", symbols});
-  scores.details.push_back({"impossible", impossible});
-  return scores;
+  details.push_back({"symbols", symbols});
+  details.push_back({"impossible", impossible});
+  return {.metrics = {{"cer", 100 * characters.rate()},
+                      {"wer", 100 * words.rate()},
+                      {"nats", nats / static_cast<double>(symbols)}},
+          .count = characters.reference,
+          .unit = "characters",
+          .read = text_of(decode.options()),
+          .preposition = "by",
+          .seconds = seconds_since(begin),
+          .details = std::move(details)};
 }
-
-/// Recognises and decodes batch by batch. `progress` gets the number of utterances done.
-inline Scores evaluate_recogniser(CtcModel& model, const Utterances& utterances, const FrameOptions& frames,
-                                  const Vocabulary& vocabulary, const SpeechDecoder& decode,
-                                  const ReportDone& progress) {
-  const auto begin = Clock::now();
-  const auto count = static_cast<std::size_t>(utterances.size());
-  std::vector<std::string> transcripts(count);
-  std::vector<double> nats(count);
-  recognise_each(model, utterances, frames, progress, [&](std::size_t i, const Tensor& log_p, double of_it) {
-    transcripts[i] = vocabulary.decode(decode(log_p).labels);
-    nats[i] = of_it;
-  });
-  Scores scores = scores_of(transcripts, nats, utterances, decode);
-  scores.seconds = seconds_since(begin);
-  return scores;
-}
-
-/// The weight and the bonus of an n-gram model, and the scores with them.
-struct SpeechTrial {
-  double ngram_weight, insertion_bonus;
-  Scores scores;
-};
 
 /// Which utterances have enough steps for their transcripts; the others have no loss.
 inline std::vector<std::int64_t> possible(const Utterances& utterances, const FrameOptions& frames) {
@@ -152,7 +124,7 @@ inline std::vector<std::int64_t> possible(const Utterances& utterances, const Fr
   return found;
 }
 
-/// These utterances alone.
+/// Copies these utterances.
 inline Utterances some_of(const Utterances& all, const std::vector<std::int64_t>& chosen) {
   Utterances some;
   for (const std::int64_t it : chosen) {
@@ -173,10 +145,10 @@ inline Probed probe(CtcModel& model, const Utterances& utterances, const FrameOp
   std::vector<std::int64_t> chosen;
   for (const std::int64_t i : evenly(std::ssize(all), options.sequences))
     chosen.push_back(all[static_cast<std::size_t>(i)]);
-  const Utterances some = some_of(utterances, chosen);
-  return probe_batches<UtteranceBatch>(
-      model, "the loss of the transcript", UtteranceBatches({{.batch = probed_at_once}, frames}, some, 1),
-      progress, [&](const UtteranceBatch& it) { return nats_of(model, it).total; });
+  return probe_batches<UtteranceBatch>(model, "the loss of the transcript",
+                                       UtteranceBatches({{.batch = probed_at_once}, frames}, utterances, 1),
+                                       chosen, progress,
+                                       [&](const UtteranceBatch& it) { return nats_of(model, it).total; });
 }
 
 // --- Objective ---
@@ -295,7 +267,8 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
                 "{}: all utterances are too short for their transcripts: make data.stack smaller",
                 texts_.at("train").name);
     encoded_.emplace_back("train", std::move(train));
-    // All of them before the training, which an unreadable recording must not end; and the decoder's files.
+    // All are read before the training, which an unreadable recording must not end; so are the decoder's
+    // files.
     for (const std::string& split : measured_splits()) encoded(split);
     check_input(!possible(encoded("valid"), settings.frames).empty(),
                 "{}: all utterances are too short for their transcripts", texts_.at("valid").name);
@@ -351,7 +324,9 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
   }
   Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
     const SpeechDecoder decode(settings.decoding, vocabulary());
-    const Utterances& utterances = read(split, progress_of);
+    reading_progress_ = progress_of;
+    const Utterances& utterances = encoded(split);
+    reading_progress_ = show_nothing;
     Scores scores = evaluate_recogniser(own(model), utterances, settings.frames, vocabulary(), decode,
                                         progress_of("evaluating " + split, utterances.size()));
     if (!texts_.stand_in.empty()) scores.details.push_back({"stand_in", texts_.stand_in});
@@ -383,41 +358,9 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
   std::int64_t types() const override { return vocabulary().types() - 1; }  // no text has the blank
   /// Mean and variance of the training frames, where frames are normalized by the corpus; else null.
   const FrameStatistics* statistics() const { return statistics_ ? &*statistics_ : nullptr; }
-  /// Tries weights of the n-gram model on the validation text, and sets those with the fewest errors in
-  /// words, then in characters; of equal ones the first. `tried` gets each trial.
-  SpeechTrial tune(Module& model, const ProgressOf& progress_of,
-                   const std::function<void(const SpeechTrial&)>& tried) {
-    SpeechDecoder decode(settings.decoding, vocabulary());
-    const Utterances& valid = read("valid", progress_of);
-    const Recognised recognised = recognise(own(model), valid, settings.frames);
-    std::optional<SpeechTrial> best;
-    const auto errors = [](const SpeechTrial& it) {
-      return std::pair(it.scores.at("wer"), it.scores.at("cer"));
-    };
-    for (const double weight : {0.1, 0.25, 0.5, 1.0, 2.0})
-      for (const double bonus : {0.0, 1.0, 2.0, 4.0}) {
-        decode.weigh(weight, bonus);
-        std::vector<std::string> transcripts;
-        for (const Tensor& log_p : recognised.log_p)
-          transcripts.push_back(vocabulary().decode(decode(log_p).labels));
-        const SpeechTrial trial{weight, bonus, scores_of(transcripts, recognised.nats, valid, decode)};
-        tried(trial);
-        if (!best || errors(trial) < errors(*best)) best = trial;
-      }
-    settings.decoding.ngram_weight = best->ngram_weight;
-    settings.decoding.insertion_bonus = best->insertion_bonus;
-    return *best;
-  }
 
  private:
   bool has_test() const override { return texts_.has("test"); }
-  /// Returns what encoded() does, which may take long.
-  const Utterances& read(const std::string& split, const ProgressOf& progress_of) {
-    reading_progress_ = progress_of;
-    const Utterances& utterances = encoded(split);
-    reading_progress_ = show_nothing;
-    return utterances;
-  }
   Utterances encode(const std::string& split) const override {
     const SpeechText& of = texts_.at(split);
     return read_utterances(of, vocabulary(), settings.frames, statistics(),

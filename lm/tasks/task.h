@@ -164,7 +164,7 @@ class Task {
   virtual void assume(const Sizes& sizes) = 0;
   /// Notes for the user about the data.
   virtual std::vector<std::string> notes() const = 0;
-  /// Of the texts that are scored, as far as they are text; the training text is the first.
+  /// Counts the unknown symbols of the texts that are scored; the training text is the first.
   virtual std::vector<UnknownShare> unknown_shares() const { return {}; }
   /// "929589 symbols, a vocabulary of 10000 symbols".
   virtual std::string size_text() const = 0;
@@ -190,11 +190,11 @@ class Task {
   virtual std::vector<std::string> set_initial_values(Module& /*model*/) { return {}; }
   /// Throws an Error that names the parameters which no gradient reaches in the first batches: they would not
   /// be trained, without any other sign (as happened to recurrent weights in ports of weight-dropped LSTMs).
-  /// After prepare(). Changes neither the values nor the statistics of the model.
+  /// It is called after prepare(), and changes neither the values nor the statistics of the model.
   void check_gradients(Module& model);
   /// Whether training can change this parameter.
   virtual bool is_trained(const std::string& /*parameter*/) const { return true; }
-  /// After prepare(). The model and this task must outlive it.
+  /// It is called after prepare(). The model and this task must outlive the objective.
   virtual std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) = 0;
   /// Completes a trained model, such as by statistics over the whole text. Returns what was done, and empty
   /// if there is nothing to do.
@@ -345,7 +345,7 @@ class TextTask : public Base {
   virtual std::vector<std::string> vocabulary_files() const { return {"vocab.txt"}; }
   /// The text of a split. InputError if there is none.
   const auto& text(const std::string& split) const { return texts_.at(split_from_string(split)); }
-  /// For assume(): training and validation text are the same.
+  /// assume() takes the same text for training and validation.
   void set_encoded(const Encoded& made_up) {
     for (const char* split : {"train", "valid"}) encoded_.emplace_back(split, made_up);
   }

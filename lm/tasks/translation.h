@@ -37,7 +37,7 @@ struct TranslationSettings {
   EncoderDecoderOptions model{};
   TranslationOptions train{};
   BeamOptions decoding{};  // of `lm translate`, `lm eval` and final figures
-  // In answers, by the word of the source that was attended to most; not a key.
+  // Answers have the word of the source that was attended to most in place of `<unk>`; not a key.
   bool replace_unknown = false;
 };
 inline Sections sections_of(TranslationSettings& settings) {
@@ -138,15 +138,16 @@ inline Scores measure_translation(EncoderDecoder& model, const TranslationText& 
   }
   const BeamOptions& search = settings.decoding;
   const std::vector<std::string> found = translations(model, text, search, progress);
-  const TranslationScores of_text = scores_of(found, text.references, settings.train.bleu_tokenization);
+  const BleuTokenization tokenization = settings.train.bleu_tokenization;
+  const TranslationScores of_text = scores_of(found, text.references, tokenization);
   Scores scores =
       scores_of(settings.train.decides, nats, of_text, text.pairs.size(), search.beam, seconds_since(begin));
-  scores.details = {{"beam", search.beam},
-                    {"length_penalty", search.length_penalty},
-                    {"coverage_penalty", search.coverage_penalty},
-                    {"bleu_signature", bleu_signature(of_text.bleu_options, 1, signature_version())},
-                    {"chrf_signature", chrf_signature(of_text.chrf_options, 1, signature_version())},
-                    {"symbols", nats.symbols}};
+  scores.details = {
+      {"beam", search.beam},
+      {"length_penalty", search.length_penalty},
+      {"bleu_signature", bleu_signature({.tokenization = tokenization}, 1, signature_version())},
+      {"chrf_signature", chrf_signature(false, 1, signature_version())},
+      {"symbols", nats.symbols}};
   scores.details.insert(scores.details.end(), references.details.begin(), references.details.end());
   scores.warning = warning_of_empty(std::count(found.begin(), found.end(), ""), text.pairs.size());
   return scores;

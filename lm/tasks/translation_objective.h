@@ -108,33 +108,28 @@ inline std::vector<std::string> translations(EncoderDecoder& model, const Transl
 
 /// BLEU and chrF of translations.
 struct TranslationScores {
-  BleuOptions bleu_options{};
-  ChrfOptions chrf_options{};
-  BleuStatistics bleu_statistics{};
-  ChrfStatistics chrf_statistics{};
-
-  double bleu() const { return rondo::bleu(bleu_statistics, bleu_options).score; }
-  double chrf() const { return rondo::chrf(chrf_statistics); }
+  double bleu = 0, chrf = 0;
 };
 inline TranslationScores scores_of(const std::vector<std::string>& translations,
                                    const std::vector<std::string>& references,
                                    BleuTokenization tokenization) {
   check(translations.size() == references.size(), "[scores_of] {} translations of {} references",
         translations.size(), references.size());
-  TranslationScores scores{.bleu_options = {.tokenization = tokenization}};
+  BleuStatistics of_bleu;
+  ChrfStatistics of_chrf;
   for (size_t i = 0; i < translations.size(); ++i) {
     const std::string_view reference[] = {references[i]};
-    scores.bleu_statistics += bleu_statistics(translations[i], reference, scores.bleu_options);
-    scores.chrf_statistics += chrf_statistics(translations[i], reference, scores.chrf_options);
+    of_bleu += bleu_statistics(translations[i], reference, {.tokenization = tokenization});
+    of_chrf += chrf_statistics(translations[i], reference);
   }
-  return scores;
+  return {bleu(of_bleu).score, chrf(of_chrf)};
 }
 
 /// All metrics, the deciding one first.
 inline Scores scores_of(SelectionMetric decides, const Evaluation& nats, const TranslationScores& scores,
                         int64_t sentences, int64_t beam, double seconds) {
   const std::vector<std::vector<Metric>> all = {
-      text_metrics(nats.nats()), {{"bleu", scores.bleu()}}, {{"chrf", scores.chrf()}}};
+      text_metrics(nats.nats()), {{"bleu", scores.bleu}}, {{"chrf", scores.chrf}}};
   const auto first = static_cast<std::size_t>(decides);
   Scores result{.metrics = all[first],
                 .higher_is_better = decides != SelectionMetric::nats,
@@ -152,14 +147,10 @@ inline Scores scores_of(SelectionMetric decides, const Evaluation& nats, const T
 /// Probes with the loss of the target's last symbol, its end.
 inline Probed probe(EncoderDecoder& model, const Pairs& pairs, bool reverse_source,
                     const ProbeOptions& options, const ReportDone& progress = {}) {
-  Pairs some;
-  for (const int64_t i : evenly(pairs.size(), options.sequences)) {
-    some.source.add(pairs.source[i]);
-    some.target.add(pairs.target[i]);
-  }
   const PairBatchOptions batches{.order = {.batch = probed_at_once}, .reverse_source = reverse_source};
-  return probe_batches<PairBatch>(model, "the loss of the last step alone", PairBatches(batches, some, 1),
-                                  progress, [&](const PairBatch& it) {
+  return probe_batches<PairBatch>(model, "the loss of the last step alone", PairBatches(batches, pairs, 1),
+                                  evenly(pairs.size(), options.sequences), progress,
+                                  [&](const PairBatch& it) {
                                     std::vector<Tokens> indices = tokens_of(indices_of(it));
                                     indices[2] = last_alone(it.targets, it.target_lengths);
                                     return nats_of(model, it, indices).total;

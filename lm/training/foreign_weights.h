@@ -30,7 +30,7 @@ class ForeignWeights {
   /// has no transpose, and a rule that fits no tensor.
   ForeignWeights(const std::filesystem::path& path, const NameMap& names);
 
-  /// Of a tensor by its name here; nothing if the file has none.
+  /// Finds a tensor by its name here; nothing if the file has none.
   std::optional<std::vector<std::int64_t>> shape_of(const std::string& name) const;
   /// NamesDiffer that lists what is missing and what is too much, InputError for tensors of another shape.
   /// Tied parameters may have any one of their names, or several.

@@ -17,16 +17,17 @@ class GradientSum {
   /// Pieces of whole parameters, with `least` elements or more, except perhaps the last one to begin. They
   /// depend on the model alone, and so are the same on all ranks. The model and the ranks outlive this.
   GradientSum(const Module& model, Ranks& ranks, int64_t least);
-  /// At most four: each costs a message's latency 2 (N - 1) times (docs/scale.md). None has fewer than
-  /// 4 million numbers: the sum of a small model is short.
+  /// There are at most four pieces: each costs a message's latency 2 (N - 1) times (docs/scale.md). None has
+  /// fewer than 4 million numbers: the sum of a small model is short.
   GradientSum(const Module& model, Ranks& ranks);
 
-  /// Before backward: no gradient is complete.
+  /// Called before backward: no gradient is complete.
   void begin();
-  /// To be called by backward, once with the gradient of each parameter, which is complete: begins the sums
+  /// Called by backward, once with the gradient of each parameter, which is complete: begins the sums
   /// of complete pieces, each after those behind it in the buffer.
   void completed(const Tensor& gradient);
-  /// All gradients are complete: begins the sums of the other pieces. What is queued later finds the sums.
+  /// Called when all gradients are complete: begins the sums of the other pieces. What is queued later finds
+  /// the sums.
   void finish();
 
  private:

@@ -70,9 +70,9 @@ class Trainer {
   bool next_batch();
   /// Stages another batch than the next: Objective::stage_extreme().
   bool stage_extreme(size_t number);
-  /// One update from the staged batch: forward, backward, clip, update, average. On a GPU it returns before
-  /// that is done. If the loss or a gradient is not finite, the weights do not change and Diverged is thrown,
-  /// on a GPU by the next metrics(). After an exception, continue only with load().
+  /// Makes one update from the staged batch: forward, backward, clip, update, average. On a GPU it returns
+  /// before that is done. If the loss or a gradient is not finite, the weights do not change and Diverged is
+  /// thrown, on a GPU by the next metrics(). After an exception, continue only with load().
   void step();
   /// Throws Diverged if a step has diverged, naming the step and the first parameter that is not finite.
   StepMetrics metrics();

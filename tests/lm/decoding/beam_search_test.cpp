@@ -30,22 +30,16 @@ std::vector<std::vector<Hypothesis>> search(const std::vector<ToyTable>& tables,
   return beam_search(predictor, symbols, options);
 }
 
-/// Equations 14 and 15 of Wu et al. 2016, word for word.
-double score_of(const ToyTable& table, const Hypothesis& it, const BeamOptions& options) {
+/// Equation 14 of Wu et al. 2016, word for word.
+double score_of(const Hypothesis& it, const BeamOptions& options) {
   const size_t length = it.ids.size() + (it.finished ? 1 : 0);
   const double lp = std::pow(5.0 + static_cast<double>(length), options.length_penalty) /
                     std::pow(5.0 + 1.0, options.length_penalty);
-  double cp = 0;
-  for (int64_t s = 0; s < table.positions && options.coverage_penalty > 0; ++s) {
-    double covered = 0;
-    for (size_t t = 0; t < length; ++t) covered += table.weight(t > 0 ? it.ids[t - 1] : ToyTable::end, s);
-    cp += std::log(std::min(covered, 1.0));
-  }
-  return it.log_p / lp + options.coverage_penalty * cp;
+  return it.log_p / lp;
 }
 
-void sort_by_score(const ToyTable& table, const BeamOptions& options, std::vector<Hypothesis>& list) {
-  for (Hypothesis& it : list) it.score = score_of(table, it, options);
+void sort_by_score(const BeamOptions& options, std::vector<Hypothesis>& list) {
+  for (Hypothesis& it : list) it.score = score_of(it, options);
   std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
 }
 
@@ -68,8 +62,8 @@ std::vector<Hypothesis> best_of_all(const ToyTable& table, const BeamOptions& op
     }
   };
   visit({});
-  sort_by_score(table, options, finished);
-  sort_by_score(table, options, cut_off);
+  sort_by_score(options, finished);
+  sort_by_score(options, cut_off);
   finished.insert(finished.end(), cut_off.begin(), cut_off.end());
   finished.resize(std::min(finished.size(), static_cast<size_t>(options.n_best)));
   return finished;
@@ -100,8 +94,8 @@ std::vector<Hypothesis> plain_beam_search(const ToyTable& table, const BeamOptio
       }
     }
     live = next;
-    sort_by_score(table, options, finished);
-    sort_by_score(table, options, live);
+    sort_by_score(options, finished);
+    sort_by_score(options, live);
     if (std::ssize(finished) >= options.n_best) {
       const double last = finished[static_cast<size_t>(options.n_best - 1)].score;
       if (next[0].log_p / longest <= last) break;
@@ -109,7 +103,7 @@ std::vector<Hypothesis> plain_beam_search(const ToyTable& table, const BeamOptio
     }
     live = next;  // by log p
   }
-  sort_by_score(table, options, live);
+  sort_by_score(options, live);
   finished.insert(finished.end(), live.begin(), live.end());
   finished.resize(static_cast<size_t>(options.n_best));
   return finished;
@@ -130,13 +124,8 @@ void expect_same(const std::vector<Hypothesis>& found, const std::vector<Hypothe
 TEST(BeamSearch, OfABeamForEverythingFindsTheBestOfAllSentences) {
   for (uint32_t seed = 0; seed < 2; ++seed) {
     const std::vector<ToyTable> tables = three_tables(seed, 6);
-    for (const auto& [length_penalty, coverage_penalty] :
-         {std::pair{0.0, 0.0}, {0.6, 0.0}, {2.0, 0.0}, {0.0, 0.4}, {1.0, 0.4}}) {
-      BeamOptions options{.beam = 6000,
-                          .n_best = 20,
-                          .length_penalty = length_penalty,
-                          .coverage_penalty = coverage_penalty,
-                          .max_length = 6};
+    for (const double penalty : {0.0, 0.6, 2.0}) {
+      BeamOptions options{.beam = 6000, .n_best = 20, .length_penalty = penalty, .max_length = 6};
       std::vector<std::vector<Hypothesis>> expected;
       for (const ToyTable& table : tables) expected.push_back(best_of_all(table, options, no_symbol));
       for (const int64_t n_best : {20, 3, 1}) {  // the fewer, the sooner a search is done
@@ -145,8 +134,7 @@ TEST(BeamSearch, OfABeamForEverythingFindsTheBestOfAllSentences) {
         for (size_t b = 0; b < tables.size(); ++b) {
           expected[b].resize(static_cast<size_t>(n_best));
           expect_same(found[b], expected[b],
-                      fmt::format("seed {}, {}, {}, {}, sentence {}", seed, length_penalty, coverage_penalty,
-                                  n_best, b));
+                      fmt::format("seed {}, {}, {}, sentence {}", seed, penalty, n_best, b));
         }
       }
     }
@@ -159,11 +147,8 @@ TEST(BeamSearch, OfNarrowBeamsIsTheSearchOfItsDescription) {
     for (const int64_t beam : {1, 2, 3, 4})
       for (const int64_t n_best : {int64_t{1}, beam})
         for (const double penalty : {0.0, 0.3, 1.0}) {
-          const BeamOptions options{.beam = beam,
-                                    .n_best = n_best,
-                                    .length_penalty = penalty,
-                                    .coverage_penalty = penalty / 4,
-                                    .max_length = 9};
+          const BeamOptions options{
+              .beam = beam, .n_best = n_best, .length_penalty = penalty, .max_length = 9};
           const auto found = search(tables, options);
           for (size_t b = 0; b < tables.size(); ++b)
             expect_same(found[b], plain_beam_search(tables[b], options),
@@ -211,7 +196,7 @@ TEST(BeamSearch, CutsOffAtTheMaximalLength) {
 
   // All sentences: finished ones first, though those that were cut off may score higher.
   const ToyTable table = ToyTable::random(6, 5, 3);
-  const BeamOptions all{.beam = 40, .n_best = 40, .coverage_penalty = 0.3, .max_length = 2};
+  const BeamOptions all{.beam = 40, .n_best = 40, .max_length = 2};
   const std::vector<Hypothesis> expected = best_of_all(table, all, no_symbol);
   EXPECT_EQ(expected.size(), 1u + 4u + 16u);
   expect_same(search({table}, all)[0], expected, "all");
@@ -279,23 +264,12 @@ TEST(BeamSearch, ReturnsAttentionIfAsked) {
     }
 }
 
-TEST(BeamSearch, SourcePositionsWithoutAttentionLeaveScoresFinite) {
-  ToyTable table = ToyTable::random(4, 5, 2);
-  for (size_t i = 0; i < table.attention.size(); ++i) table.attention[i] = i % 2 == 0 ? 1 : 0;
-  const auto found = search({table}, {.beam = 3, .coverage_penalty = 0.5});
-  EXPECT_TRUE(std::isfinite(found[0][0].score));
-  EXPECT_LT(found[0][0].score, -20);
-}
-
 TEST(BeamSearch, RefusesWhatCannotBe) {
   const ToyTable table = ToyTable::random(1);
   EXPECT_THROW(search({table}, {.beam = 0}), InputError);
   EXPECT_THROW(search({table}, {.beam = 2, .n_best = 3}), InputError);
   EXPECT_THROW(search({table}, {.length_penalty = -1}), InputError);
   EXPECT_THROW(search({table}, {.max_length = 0}), InputError);
-  EXPECT_THROW(search({table}, {.coverage_penalty = 0.2}), InputError);  // no attention
-  EXPECT_THROW(search({table}, {}, {.end = 5}), Error);
-  EXPECT_THROW(search({table}, {}, {.end = 0, .unknown = -1}), Error);
   ToyTable broken = table;
   broken.at(0, 0, 3) = std::numeric_limits<real>::quiet_NaN();
   EXPECT_THROW(search({table, broken}, {}), Error);

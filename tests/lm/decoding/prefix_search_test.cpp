@@ -126,37 +126,38 @@ struct NgramLanguage {
   NgramModel model;
 };
 
-TEST(PrefixSearch, WithALanguageModelOfCharactersRanksBySum) {
-  const NgramLanguage language("abba\nab\nba\nabc\n", Unit::characters, 3);
-  const std::vector<std::string> labels = {"", "b", "a", "c"};
+/// EXPECT that a search ranks labels by the sum of their log p and what the model says of `symbols_of` them.
+void expect_ranked_by_sum(const NgramLanguage& language, NgramUnit unit,
+                          const std::vector<std::string>& labels,
+                          const std::function<std::vector<std::string>(const Labelling&)>& symbols_of) {
   const LabelScoreOptions options{.weight = 0.7, .bonus = 1.3};
-  const SymbolScorer scorer(language.model, language.vocabulary, labels, options);
+  const LabelScorer scorer(language.model, language.vocabulary, unit, labels, options);
   for (uint32_t seed = 0; seed < 5; ++seed) {
     const RandomFrames frames(seed, 6, 4);
     const auto added = [&](const Labelling& found) {
-      std::vector<std::string> symbols;
-      for (const int32_t label : found) symbols.push_back(labels[label]);
-      return options.weight * language.log_p(symbols) + options.bonus * static_cast<double>(found.size());
+      const std::vector<std::string> symbols = symbols_of(found);
+      return options.weight * language.log_p(symbols) + options.bonus * static_cast<double>(symbols.size());
     };
     expect_same(prefix_search(frames.view(), 10000, &scorer), all_labels(frames, added));
   }
 }
 
-TEST(PrefixSearch, WithALanguageModelOfWordsRanksBySumOverWords) {
-  const NgramLanguage language("a ab\nab b a\nb b\n", Unit::words, 2);
-  const std::vector<std::string> labels = {"", " ", "a", "b"};
-  const LabelScoreOptions options{.weight = 0.6, .bonus = 0.9};
-  const WordScorer scorer(language.model, language.vocabulary, labels, options);
-  for (uint32_t seed = 0; seed < 5; ++seed) {
-    const RandomFrames frames(seed, 6, 4);
-    const auto added = [&](const Labelling& found) {
-      std::vector<std::string> words(1);
-      for (const int32_t label : found) label == 1 ? words.emplace_back() : words.back() += labels[label];
-      std::erase(words, "");
-      return options.weight * language.log_p(words) + options.bonus * static_cast<double>(words.size());
-    };
-    expect_same(prefix_search(frames.view(), 10000, &scorer), all_labels(frames, added));
-  }
+TEST(PrefixSearch, WithALanguageModelRanksBySum) {
+  const std::vector<std::string> letters = {"", "b", "a", "c"}, with_space = {"", " ", "a", "b"};
+  expect_ranked_by_sum(NgramLanguage("abba\nab\nba\nabc\n", Unit::characters, 3), NgramUnit::characters,
+                       letters, [&](const Labelling& found) {
+                         std::vector<std::string> symbols;
+                         for (const int32_t label : found) symbols.push_back(letters[label]);
+                         return symbols;
+                       });
+  expect_ranked_by_sum(NgramLanguage("a ab\nab b a\nb b\n", Unit::words, 2), NgramUnit::words, with_space,
+                       [&](const Labelling& found) {
+                         std::vector<std::string> words(1);
+                         for (const int32_t label : found)
+                           label == 1 ? words.emplace_back() : words.back() += with_space[label];
+                         std::erase(words, "");
+                         return words;
+                       });
 }
 
 TEST(PrefixSearch, RefusesWhatIsNoNumberAndALanguageWithoutSpaces) {
@@ -165,10 +166,10 @@ TEST(PrefixSearch, RefusesWhatIsNoNumberAndALanguageWithoutSpaces) {
             "[prefix search] a probability of frame 0 is not a number");
 
   const NgramLanguage language("a b\n", Unit::words, 2);
-  const auto scorer = [&](const std::vector<std::string>& labels, const LabelScoreOptions& options) {
-    return error_of([&] { WordScorer(language.model, language.vocabulary, labels, options); });
-  };
-  EXPECT_EQ(scorer({"", "a"}, {}), "a language model of words needs a label that is a space");
+  EXPECT_EQ(error_of([&] {
+              LabelScorer(language.model, language.vocabulary, NgramUnit::words, {"", "a"}, {});
+            }),
+            "a language model of words needs a label that is a space");
 }
 
 }  // namespace

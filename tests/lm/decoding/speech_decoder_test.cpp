@@ -52,12 +52,11 @@ TEST(SpeechDecoder, PrefersWordsOfAnNgramModel) {
   for (const NgramUnit unit : {NgramUnit::words, NgramUnit::characters}) {
     SpeechDecodingOptions options{.beam = 8, .ngram = folder / "letters.arpa", .ngram_unit = unit};
     const Steps steps({{0.1, 0.1, 0.3, 0.5}});
-    SpeechDecoder decode(options, vocabulary);
-    decode.weigh(0, 0);
-    EXPECT_EQ(vocabulary.decode(decode(steps).labels), "b") << name_of(unit);
-    decode.weigh(1, 0);  // 0.3 * 0.45 is above 0.5 * 0.05
-    EXPECT_EQ(vocabulary.decode(decode(steps).labels), "a") << name_of(unit);
-    expect_contains(text_of(decode.options()), "a beam of 8 with ");
+    options.ngram_weight = 0;
+    EXPECT_EQ(vocabulary.decode(SpeechDecoder(options, vocabulary)(steps).labels), "b") << name_of(unit);
+    options.ngram_weight = 1;  // 0.3 * 0.45 is above 0.5 * 0.05
+    EXPECT_EQ(vocabulary.decode(SpeechDecoder(options, vocabulary)(steps).labels), "a") << name_of(unit);
+    expect_contains(text_of(options), "a beam of 8 with ");
   }
   expect_contains(
       error_of<InputError>([&] { SpeechDecoder({.ngram = folder / "letters.arpa"}, vocabulary); }),

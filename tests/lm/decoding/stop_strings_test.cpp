@@ -21,21 +21,5 @@ TEST(StopStrings, HoldsBackWhatMayBeOne) {
   EXPECT_EQ(printed({"xx", "y"}, {"1x2y3"}), "1x2|.");
 }
 
-TEST(Sampling, MinPKeepsAShareOfTheMostProbable) {
-  // Probabilities 1/2, 1/4, 1/8, 1/8.
-  const std::vector<real> logits = {3 * std::log(real(2)), 2 * std::log(real(2)), std::log(real(2)),
-                                    std::log(real(2))};
-  const double last = 1 - 1e-9;
-  EXPECT_EQ(sample_symbol(logits, {.min_p = 0}, last, -1), 3);
-  EXPECT_EQ(sample_symbol(logits, {.min_p = 0.4}, last, -1), 1);
-  EXPECT_EQ(sample_symbol(logits, {.min_p = 0.6}, last, -1), 0);
-}
-
-TEST(Sampling, ARepetitionPenaltyLowersWhatWasThere) {
-  std::vector<real> logits = {2, -2, 2, -2};
-  penalise_repetitions(logits, {true, true, false, false}, 4);
-  EXPECT_EQ(logits, (std::vector<real>{0.5, -8, 2, -2}));
-}
-
 }  // namespace
 }  // namespace rondo

@@ -1,9 +1,6 @@
 // A probe sees the same on both devices.
 #include "lm/evaluation/probe.h"
 
-#include "lm/tasks/question_answering.h"
-#include "lm/tasks/skip_thought.h"
-#include "lm/tasks/speech.h"
 #include "tests/cuda/device.h"
 #include "tests/nn/models/small_model.h"
 
@@ -46,38 +43,6 @@ TEST(ProbeOnGpu, SeesTheSameAsOnTheCpu) {
     expect_same_probe(probe(on_gpu, ids, {.steps = 6, .sequences = 5}),
                       probe(on_cpu, ids, {.steps = 6, .sequences = 5}));
   }
-}
-
-TEST(ProbeOnGpu, SeesTheSameOfModelsOfSentences) {
-  NEED_GPU();
-  AttentiveReaderOptions reader;
-  reader.embedding = 4;
-  reader.hidden = 6;
-  Questions questions{{}, {}, {2, 0}, {0, 1, 2}, {0, 1, 2, -1, -1, -1, -1}};
-  for (const std::vector<int32_t>& it : std::vector<std::vector<int32_t>>{{1, 0, 5, 2, 6}, {3, 4}})
-    questions.documents.add(it), questions.questions.add(it);
-  AttentiveReader on_cpu(reader, 7, 3), on_gpu(reader, 7, 3, 1, Device::cuda);
-  expect_same_probe(probe(on_gpu, questions, {}), probe(on_cpu, questions, {}));
-
-  SkipThoughtOptions skip_thought;
-  skip_thought.encoder = SkipEncoder::combine;
-  skip_thought.embedding = 4;
-  skip_thought.hidden = 6;
-  Triples triples;
-  for (const std::vector<int32_t>& it :
-       std::vector<std::vector<int32_t>>{{1, 2, 0}, {3, 4, 5, 0}, {2, 0}, {5, 1, 0}})
-    triples.sentences.add(it);
-  triples.middles = {1, 2};
-  SkipThought skip_on_cpu(skip_thought, 6, 3), skip_on_gpu(skip_thought, 6, 3, Device::cuda);
-  expect_same_probe(probe(skip_on_gpu, triples, {}), probe(skip_on_cpu, triples, {}));
-
-  const FrameOptions frames{.filterbank = {.filters = 3}, .deltas = 0};
-  CtcModelOptions recogniser;
-  recogniser.layers = 1;
-  recogniser.hidden = 6;
-  Utterances utterances{{Frames{3, std::vector<float>(15, 0.5F)}}, {{1, 2}}, {""}};
-  CtcModel heard_on_cpu(recogniser, 3, 4), heard_on_gpu(recogniser, 3, 4, 1, Device::cuda);
-  expect_same_probe(probe(heard_on_gpu, utterances, frames, {}), probe(heard_on_cpu, utterances, frames, {}));
 }
 
 }  // namespace

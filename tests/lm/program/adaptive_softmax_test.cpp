@@ -119,8 +119,7 @@ TEST(AdaptiveSoftmaxRun, SaysWhatIsWrongBeforeItWritesAnything) {
   const auto refused = [&](const Words& settings, const std::string& part) {
     Words more;
     for (const std::string& setting : settings) more.insert(more.end(), {"--set", setting});
-    expect_refused(run_lm(data.train("none", more)), part);
-    EXPECT_FALSE(std::filesystem::exists(data.path("none")));
+    expect_refused_training(data, more, part);
   };
   refused({"model.cutoffs=[10, 5]"}, "a cluster from 10 to 5 is to have two symbols or more");
   refused({"model.cutoffs=[10, 31]"},

@@ -116,13 +116,6 @@ TEST(ClassificationRun, ClassifiesSentences) {
   const auto eval = json_of_lm({"eval", run, "--split", "test", "--threads", "1"});
   EXPECT_EQ(eval.at("correct"), correct);
   EXPECT_NEAR(eval.at("nats").get<double>(), nats, 1e-3);
-
-  const Result refused = run_lm({"classify", run}, {.input = "fine\n\xff\n"});
-  EXPECT_EQ(refused.status, 2);
-  EXPECT_EQ(refused.out, "yes\n");
-  expect_contains(refused.err, "standard input, line 2: not UTF-8");
-  expect_refused(run_lm({"classify"}), "run is required");
-  expect_refused(run_lm({"classify", run}, {.input_is_closed = true}), "standard input: cannot be read");
 }
 
 TEST(ClassificationRun, ResumesToTheSameBytes) {
@@ -156,6 +149,8 @@ TEST(ClassificationRun, IsDescribedVerifiedAndShown) {
   EXPECT_EQ(json_of_lm({"table", run}).at("runs")[0].at("vocabulary_size"), 10) << "words, not classes";
   expect_contains(output_of_lm({"table", run}), "accuracy");
   write_bytes(run + "/labels.txt", "0\n2\n");
+  expect_refused(run_lm({"eval", run}), "labels.txt: not the vocabulary that this run was made with");
+  fs::remove(run + "/labels.txt");
   expect_refused(run_lm({"eval", run}), "labels.txt");
 }
 
@@ -203,31 +198,26 @@ TEST(ClassificationRun, OtherCommandsRefuseIt) {
   expect_refused(run_lm({"eval", run, "--set", "model.hidden=2"}),
                  "--set model.hidden=2: a run is evaluated as it was trained");
   expect_refused(run_lm({"eval", run, "--task", "new"}), "one task alone");
-  data.write("run/labels.txt", "no\nyet\n");
-  expect_refused(run_lm({"eval", run}), "not the vocabulary that this run was made with");
-  fs::remove(data.path("run/labels.txt"));
-  expect_refused(run_lm({"eval", run}), "labels.txt");
 }
 
 TEST(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
   LabelledData data;
-  const auto refused = [&](const Words& more, const std::string& part) {
-    expect_refused(run_lm(data.train("new", more)), part);
-    EXPECT_FALSE(fs::exists(data.path("new")));
-  };
-  refused({"--set", "data.valid_share=0.1"}, "data.valid_file");
-  refused({"--set", "data.train_file=nowhere.txt"}, "nowhere.txt: missing");
-  refused({"--set", "model.hidden=7"}, "give an even number");
-  refused({"--set", "model.zoneout_memory=0.1", "--set", "model.cell=gru"}, "zoneout_memory");
-  refused({"--set", "data.unit=bytes", "--set", "data.encoding=windows_1252"}, "bytes are read as they are");
-  refused({"--set", "train.bach=3"}, "train.batch");
-  refused({"--set", "model.hidden=1000000"}, "training would take more than");
+  expect_refused_training(data, {"--set", "data.valid_share=0.1"}, "data.valid_file");
+  expect_refused_training(data, {"--set", "data.train_file=nowhere.txt"}, "nowhere.txt: missing");
+  expect_refused_training(data, {"--set", "model.hidden=7"}, "give an even number");
+  expect_refused_training(data, {"--set", "model.zoneout_memory=0.1", "--set", "model.cell=gru"},
+                          "zoneout_memory");
+  expect_refused_training(data, {"--set", "data.unit=bytes", "--set", "data.encoding=windows_1252"},
+                          "bytes are read as they are");
+  expect_refused_training(data, {"--set", "train.bach=3"}, "train.batch");
+  expect_refused_training(data, {"--set", "model.hidden=1000000"}, "training would take more than");
   data.write("data/valid.txt", std::string("yes a film\nno a\0b\n", 18));
-  refused({}, "valid.txt: a NUL byte");
+  expect_refused_training(data, {}, "valid.txt: a NUL byte");
   data.write("data/valid.txt", "yes a film\nperhaps a film\n");
-  refused({}, "valid.txt: line 2: no sentence of the training text has the label 'perhaps'");
+  expect_refused_training(data, {},
+                          "valid.txt: line 2: no sentence of the training text has the label 'perhaps'");
   data.write("data/train.txt", "yes a film\nno\n");
-  refused({}, "train.txt: line 2: no sentence after the label 'no'");
+  expect_refused_training(data, {}, "train.txt: line 2: no sentence after the label 'no'");
   expect_refused(run_lm({"train", "--recipe", data.path("toy.toml"), "--out", data.path("new")}), "--data");
 }
 
@@ -235,32 +225,14 @@ TEST(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
 TEST(ClassificationRun, EachKeyOfItsSectionsHasAnEffect) {
   LabelledData data;
   data.write("data/other.txt", data.text(40));
-  const std::string plain = data.digest_of_log({});
-  const std::vector<Words> changes = {{"data.train_file=other.txt"},
-                                      {"data.valid_file=other.txt"},
-                                      {"data.test_file=other.txt"},
-                                      {"data.valid_share=0.1", "data.valid_file="},
-                                      {"data.test_share=0.1", "data.test_file="},
-                                      {"data.unit=characters"},
-                                      {"data.min_count=1000"},
-                                      {"data.max_size=5"},
-                                      {"model.cell=gru"},
-                                      {"model.embedding=5"},
-                                      {"model.hidden=6"},
-                                      {"model.layers=2"},
-                                      {"model.bidirectional=false"},
-                                      {"model.summary=mean"},
-                                      {"model.summary=last"},
-                                      {"model.dropout=0.4"},
-                                      {"model.variational=true"},
-                                      {"model.init_all=0.2"},
-                                      {"model.trained_initial_states=true"},
-                                      {"model.weight_drop=0.3"},
-                                      {"model.forget_bias=1"},
-                                      {"train.batch=8"},
-                                      {"train.batch_by=symbols"}};
-  for (const Words& settings : changes) EXPECT_NE(data.digest_of_log(settings), plain) << settings.front();
-  EXPECT_EQ(data.digest_of_log({}), plain) << "else any setting would pass";
+  expect_each_has_an_effect(data, R"(
+    data.train_file=other.txt data.valid_file=other.txt data.test_file=other.txt
+    data.valid_share=0.1&data.valid_file= data.test_share=0.1&data.test_file= data.unit=characters
+    data.min_count=1000 data.max_size=5
+    model.cell=gru model.embedding=5 model.hidden=6 model.layers=2 model.bidirectional=false
+    model.summary=mean model.summary=last model.dropout=0.4 model.variational=true model.init_all=0.2
+    model.trained_initial_states=true model.weight_drop=0.3 model.forget_bias=1
+    train.batch=8 train.batch_by=symbols)");
 }
 
 }  // namespace

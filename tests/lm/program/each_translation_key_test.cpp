@@ -66,7 +66,6 @@ EachKey::Cases translation_cases() {
       {"decoding.beam", {"20", {"decoding.n_best=5"}, translated}},
       {"decoding.n_best", {"2", {}, translated}},
       {"decoding.length_penalty", {"0.5", wide, translated}},
-      {"decoding.coverage_penalty", {"0.5", wide, translated}},
       {"decoding.max_length", {"2", wide, translated}},
       {"decoding.allow_unknown", {"true", wide, translated}},
   });

@@ -156,21 +156,6 @@ TEST(Finetune, ResumesExactly) {
   EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
 }
 
-TEST(Finetune, TheTableShowsTheFiguresOfFinetuning) {
-  const SmallData data;
-  std::vector<std::string> settings = base_settings;
-  for (const char* figure : {"published.valid=61.2", "published.test=58.8", "published.finetuned_valid=58.8",
-                             "published.finetuned_test=56.5"})
-    settings.insert(settings.end(), {"--set", figure});
-  data.trained("base", settings);
-  output_of_lm(finetune(data, "base", "run", {"--epochs", "1"}));
-  const json rows =
-      json::parse(output_of_lm({"table", data.path("base"), data.path("run"), "--json"})).at("runs");
-  EXPECT_EQ(rows[0].at("published").at("test"), 58.8);
-  EXPECT_EQ(rows[1].at("published").at("valid"), 58.8);
-  EXPECT_EQ(rows[1].at("published").at("test"), 56.5);
-}
-
 TEST(Finetune, Refuses) {
   SmallData data;
   data.trained("base", base_settings);

@@ -62,11 +62,5 @@ TEST_F(GenerateTest, StopsBeforeAString) {
     EXPECT_EQ(generated({"-n", "60", "--stop", end_of_line}).out, whole.substr(0, whole.find('\n') + 1));
 }
 
-TEST_F(GenerateTest, NewWaysToSample) {
-  EXPECT_EQ(generated({"-n", "30", "--min-p", "1"}).out, generated({"-n", "30", "--temperature", "0"}).out);
-  EXPECT_NE(generated({"-n", "30", "--repetition-penalty", "5"}).out, generated({"-n", "30"}).out);
-  expect_contains(generated({"--min-p", "1.5"}).err, "--min-p");
-}
-
 }  // namespace
 }  // namespace rondo

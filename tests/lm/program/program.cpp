@@ -181,6 +181,24 @@ std::string ToyTraining::digest_of_log(const std::vector<std::string>& settings)
   return sha256_hex(told);
 }
 
+void expect_refused_training(const ToyTraining& data, const std::vector<std::string>& more,
+                             const std::string& part) {
+  expect_refused(run_lm(data.train("new", more)), part);
+  EXPECT_FALSE(std::filesystem::exists(data.path("new")));
+}
+
+void expect_each_has_an_effect(ToyTraining& data, const std::string& settings) {
+  const std::string plain = data.digest_of_log({});
+  std::istringstream all(settings);
+  for (std::string joined; all >> joined;) {
+    std::istringstream parts(joined);
+    std::vector<std::string> some;
+    for (std::string it; std::getline(parts, it, '&');) some.push_back(it);
+    EXPECT_NE(data.digest_of_log(some), plain) << joined;
+  }
+  EXPECT_EQ(data.digest_of_log({}), plain) << "else any setting would pass";
+}
+
 std::size_t ToyTraining::next(std::size_t below) {
   random_ = random_ * 6364136223846793005u + 1442695040888963407u;
   return (random_ >> 33) % below;

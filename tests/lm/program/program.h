@@ -110,6 +110,13 @@ class ToyTraining {
   int logs_ = 0;
 };
 
+/// EXPECT that a training with these words is refused, before its run is made.
+void expect_refused_training(const ToyTraining& data, const std::vector<std::string>& more,
+                             const std::string& part);
+
+/// EXPECT that each of these settings, or several joined by '&', changes what a training of an epoch logs.
+void expect_each_has_an_effect(ToyTraining& data, const std::string& settings);
+
 /// Trains `whole`, and `killed`, which is killed when its log has `lines` lines, stopped by SIGTERM, killed
 /// again, and each time resumed. EXPECT that their models, their logs and these files are the same.
 void expect_resumes_to_the_same_bytes(const ToyTraining& data, const std::vector<std::string>& more,

@@ -266,28 +266,16 @@ TEST(SkipThoughtRun, ResumesToTheSameBytes) {
 
 TEST(SkipThoughtRun, BadInputIsRefusedBeforeARunIsMade) {
   Passages data;
-  const auto refused = [&](const Words& more, const std::string& part) {
-    expect_refused(run_lm(data.train("new", more)), part);
-    EXPECT_FALSE(fs::exists(data.path("new")));
-  };
-  refused({"--set", "data.max_length=1"}, "has a sentence of more than data.max_length = 1 symbols");
-  refused({"--set", "data.unit=bytes"}, "give one sentence a line");
-  refused({"--set", "model.alpha=2"}, "model.alpha is for");
+  expect_refused_training(data, {"--set", "data.max_length=1"},
+                          "has a sentence of more than data.max_length = 1 symbols");
+  expect_refused_training(data, {"--set", "data.unit=bytes"}, "give one sentence a line");
+  expect_refused_training(data, {"--set", "model.alpha=2"}, "model.alpha is for");
   for (const std::string cell : {"sru", "qrnn"})
-    refused({"--set", "model.decoder_cell=" + cell, "--set", "model.context=first_state"},
-            "the cell " + cell + " does not read the state before");
+    expect_refused_training(data,
+                            {"--set", "model.decoder_cell=" + cell, "--set", "model.context=first_state"},
+                            "the cell " + cell + " does not read the state before");
   data.write("data/valid.txt", "one sentence .\n");
-  refused({}, "valid.txt: no three consecutive sentences in its 1 sentences");
-}
-
-TEST(SkipThoughtRun, RefusesALineAfterThoseBeforeIt) {
-  Passages data;
-  const std::string run = data.path("run");
-  output_of_lm(data.train("run", {"--epochs", "1"}));
-  const Result result = run_lm({"embed", run}, {.input = "the dog\n\xff\n"});
-  EXPECT_EQ(result.status, 2);
-  EXPECT_EQ(vectors_of(result.out).size(), 1u);
-  expect_contains(result.err, "standard input, line 2: not UTF-8");
+  expect_refused_training(data, {}, "valid.txt: no three consecutive sentences in its 1 sentences");
 }
 
 TEST(SkipThoughtRun, IsProbed) {
@@ -305,28 +293,14 @@ TEST(SkipThoughtRun, IsProbed) {
 // A value of each key that changes what a training of an epoch does.
 TEST(SkipThoughtRun, EachKeyOfItsSectionsHasAnEffect) {
   Passages data;
-  const std::string plain = data.digest_of_log({});
-  const std::vector<Words> changes = {{"data.max_length=4"},
-                                      {"data.min_count=1000"},
-                                      {"model.cell=mi_gru"},
-                                      {"model.decoder_cell=lstm"},
-                                      {"model.encoder=bi"},
-                                      {"model.encoder=combine"},
-                                      {"model.context=first_state"},
-                                      {"model.context=both"},
-                                      {"model.embedding=5"},
-                                      {"model.embedding_init=pytorch"},
-                                      {"model.embedding_range=0.5"},
-                                      {"model.hidden=6"},
-                                      {"model.recurrent_init=orthogonal"},
-                                      {"model.recurrent_init=normal", "model.recurrent_range=0.3"},
-                                      {"model.trained_initial_states=true"},
-                                      {"model.dropout=0.4"},
-                                      {"model.weight_drop=0.3"},
-                                      {"train.batch=8"},
-                                      {"train.batch_by=symbols"}};
-  for (const Words& settings : changes) EXPECT_NE(data.digest_of_log(settings), plain) << settings.front();
-  EXPECT_EQ(data.digest_of_log({}), plain) << "else any setting would pass";
+  expect_each_has_an_effect(data, R"(
+    data.max_length=4 data.min_count=1000
+    model.cell=mi_gru model.decoder_cell=lstm model.encoder=bi model.encoder=combine
+    model.context=first_state model.context=both model.embedding=5 model.embedding_init=pytorch
+    model.embedding_range=0.5 model.hidden=6 model.recurrent_init=orthogonal
+    model.recurrent_init=normal&model.recurrent_range=0.3 model.trained_initial_states=true
+    model.dropout=0.4 model.weight_drop=0.3
+    train.batch=8 train.batch_by=symbols)");
 }
 
 }  // namespace

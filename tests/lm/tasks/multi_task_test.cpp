@@ -6,11 +6,7 @@
 #include <cmath>
 #include <memory>
 
-#include "data/sentences/parallel_text.h"
-#include "lm/tasks/translation.h"
 #include "lm/training/checkpoint.h"
-#include "lm/training/trainer.h"
-#include "nn/models/shared_encoder_decoders.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
@@ -155,72 +151,6 @@ TEST(MultiTask, ContinuesFromWhereItWasSaved) {
     resumed.all->load(StateFile(folder / "state"));
     EXPECT_EQ(resumed.updates(60), whole.updates(60)) << steps;
   }
-}
-
-/// Reverses words, with an auto-encoder and a language model of the results.
-struct Reversal {
-  static TranslationText encoded(const TextPair& text, const Vocabulary& vocabulary) {
-    return {.pairs = encode_pairs(text, vocabulary, vocabulary), .target = &vocabulary};
-  }
-  Reversal() {
-    const TextPair train = reversal_task(1, 150, {.letters = 4, .max_length = 4});
-    const Text blank{.name = "no source", .content = std::string(150, '\n'), .sha256 = {}, .notes = {}};
-    vocabulary.emplace(train.target, Tokenization{}, VocabularyLimits{});
-    texts = {encoded(train, *vocabulary), encoded({train.target, train.target}, *vocabulary),
-             encoded({blank, train.target}, *vocabulary)};
-    const std::vector<Route> routes = {{"a", "b"}, {"b", "b"}, {"", "b"}};
-    EncoderDecoderOptions options;
-    options.cell = "gru";
-    options.embedding = options.readout = 8;
-    options.hidden = 12;
-    options.dropout = 0.1;
-    model = std::make_unique<SharedEncoderDecoders>(
-        options, std::map<std::string, int64_t>{{"a", vocabulary->size()}, {"b", vocabulary->size()}},
-        routes);
-    const std::vector<std::string> names = {"reverse", "copy", "write"};
-    std::vector<MixedTask> mixed;
-    for (size_t i = 0; i < 3; ++i) {
-      tasks.push_back(std::make_unique<Translation>(model->at(i),
-                                                    TranslationOptions{.batches = {.order = {.batch = 10}}},
-                                                    texts[i].pairs, texts[i], i + 1));
-      mixed.push_back({names[i], i == 0 ? 1.0 : 0.4, tasks[i].get()});
-    }
-    all = std::make_unique<MultiTaskObjective>(*model, mixed);
-    trainer = std::make_unique<Trainer>(
-        *all,
-        TrainerOptions{.epochs = 100, .optimizer = {.kind = OptimizerKind::adam, .learning_rate = 0.01}});
-  }
-  void train(int steps) {
-    while (steps-- > 0) {
-      if (!trainer->next_batch()) {
-        trainer->begin_next_epoch();
-        ASSERT_TRUE(trainer->next_batch());
-      }
-      trainer->step();
-    }
-    trainer->metrics();
-  }
-
-  std::optional<Vocabulary> vocabulary;
-  std::vector<TranslationText> texts;
-  std::unique_ptr<SharedEncoderDecoders> model;
-  std::vector<std::unique_ptr<Translation>> tasks;
-  std::unique_ptr<MultiTaskObjective> all;
-  std::unique_ptr<Trainer> trainer;
-};
-
-TEST(MultiTaskTraining, LearnsAllTasks) {
-  Reversal it;
-  const auto figures = [&] {
-    const Scores scores = it.all->evaluate({});
-    return std::vector<double>{scores.at("nats"), scores.metrics.at(scores.metrics.size() - 2).value,
-                               scores.metrics.back().value};
-  };
-  const std::vector<double> before = figures();
-  it.train(120);
-  const std::vector<double> after = figures();
-  for (size_t i = 0; i < 3; ++i) EXPECT_LT(after[i], 0.9 * before[i]) << i;
-  EXPECT_LT(after[1], after[2]) << "with a source it is easier than without";
 }
 
 }  // namespace

@@ -101,8 +101,8 @@ TEST(TranslationScores, TheDecidingMetricIsFirstAndTheOthersAreBesideIt) {
   const TranslationScores scores = scores_of({"a b c d e", "f"}, {"a b c d x", "f"}, BleuTokenization::none);
   const std::vector<std::tuple<SelectionMetric, std::string, double, bool, std::vector<std::string>>> cases =
       {{SelectionMetric::nats, "nats", 1.5, false, {"bits", "perplexity", "bleu", "chrf"}},
-       {SelectionMetric::bleu, "bleu", scores.bleu(), true, {"nats", "bits", "perplexity", "chrf"}},
-       {SelectionMetric::chrf, "chrf", scores.chrf(), true, {"nats", "bits", "perplexity", "bleu"}}};
+       {SelectionMetric::bleu, "bleu", scores.bleu, true, {"nats", "bits", "perplexity", "chrf"}},
+       {SelectionMetric::chrf, "chrf", scores.chrf, true, {"nats", "bits", "perplexity", "bleu"}}};
   for (const auto& [decides, name, value, higher, beside] : cases) {
     const Scores figure = scores_of(decides, nats, scores, 2, 1, 7);
     EXPECT_EQ(figure.metrics.at(0).name, name);
@@ -121,7 +121,7 @@ TEST(TranslationScores, TheDecidingMetricIsFirstAndTheOthersAreBesideIt) {
     EXPECT_EQ(figure.seconds, 7);
   }
   EXPECT_EQ(scores_of(SelectionMetric::bleu, nats, scores, 2, 5, 7).read, "a beam of 5");
-  EXPECT_NE(scores.bleu(), scores.chrf());
+  EXPECT_NE(scores.bleu, scores.chrf);
 }
 
 TEST(TranslationScores, OfTheTaskAreThoseOfItsEvaluation) {
@@ -134,9 +134,9 @@ TEST(TranslationScores, OfTheTaskAreThoseOfItsEvaluation) {
   EXPECT_EQ(figure.read, "a beam of 3");
   const TranslationScores scores = scores_of(translations(it.model, it.valid, {.beam = 3}),
                                              it.valid.references, BleuTokenization::mteval_13a);
-  EXPECT_EQ(figure.value(), scores.chrf());
+  EXPECT_EQ(figure.value(), scores.chrf);
   EXPECT_EQ(figure.at("nats"), evaluate_pairs(it.model, it.valid).nats());
-  EXPECT_EQ(figure.at("bleu"), scores.bleu());
+  EXPECT_EQ(figure.at("bleu"), scores.bleu);
 }
 
 }  // namespace

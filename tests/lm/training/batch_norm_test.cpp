@@ -6,7 +6,7 @@
 #include "lm/training/checkpoint.h"
 #include "tests/data/files/tensors_in_memory.h"
 #include "tests/lm/program/program.h"
-#include "tests/lm/training/training.h"
+#include "tests/lm/training/small_training.h"
 
 namespace rondo {
 namespace {
@@ -44,16 +44,6 @@ std::vector<real> statistics_of(const Module& model) {
   return all;
 }
 
-void updates_of_epochs(Training& training, int count) {
-  for (int i = 0; i < count; ++i) {
-    if (!training.trainer.next_batch()) {
-      training.trainer.begin_next_epoch();
-      ASSERT_TRUE(training.trainer.next_batch());
-    }
-    training.trainer.step();
-  }
-}
-
 struct Case {
   std::string cell;
   Batching batching;
@@ -73,7 +63,7 @@ TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
     return evaluate_ids(training.model, ids, reading).nats();
   };
   const double before = nats();
-  updates_of_epochs(training, 100);
+  advance(training, 100);
   std::vector<int64_t> told;
   const auto weights = training.model.values().to_vector();
   EXPECT_EQ(training.task.estimate_statistics([&](int64_t done) { told.push_back(done); }),
@@ -118,7 +108,7 @@ TEST(BatchNormModel, KnowsNothingOfPadding) {
   const auto trained = [&](int64_t batch) {
     recipe.language_model().train.batches.batch = batch;
     Training training(recipe, 11, ids, 0);
-    updates_of_epochs(training, 1);
+    advance(training, 1);
     std::vector<real> all = statistics_of(training.model);
     for (const real number : training.model.values().to_vector()) all.push_back(number);
     return all;
@@ -131,7 +121,7 @@ TEST(BatchNormModel, SavesItsStatisticsButDoesNotCountThem) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = batch_norm_ids();
   Training training(batch_norm_recipe(), 11, ids), other(batch_norm_recipe(), 11, ids);
-  updates_of_epochs(training, 2);
+  advance(training, 2);
   save_model(folder / "model", training.model);
   const Safetensors file(folder / "model");
   EXPECT_EQ(file.get("rnn.running_mean_c_l0").shape, (std::vector<int64_t>{7, 6}));

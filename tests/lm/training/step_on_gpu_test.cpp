@@ -5,7 +5,6 @@
 #include "lm/training/gpu_step.h"
 #include "tensor/allocator.h"
 #include "tensor/products/precision.h"
-#include "tensor/profile.h"
 #include "tests/cuda/device.h"
 #include "tests/lm/training/small_training.h"
 #include "tests/tensor/errors.h"
@@ -71,31 +70,6 @@ TEST(GpuStep, ReplayedIsEager) {
     const std::vector<real> replayed = trained(recipe, ids, true, replayed_nats);
     EXPECT_EQ(eager, replayed) << recipe.language_model().model.cell;
     EXPECT_EQ(eager_nats, replayed_nats);
-  }
-}
-
-// As a profile asks for it, whose steps must not be replayed. In bf16 they must not read the rounded weights
-// of the last step that was run as it is.
-TEST(GpuStep, RunsAsItIsWhereReplayIsSwitchedOff) {
-  NEED_GPU();
-  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
-    const WithPrecision in_force(precision);
-    const std::vector<int32_t> ids = some_ids(1200);
-    Recipe recipe = recipe_of("lstm");
-    recipe.language_model().train.batches.chunks.deviation = 0;
-    Training training(recipe, 11, ids, {}, Device::cuda), always(recipe, 11, ids, {}, Device::cuda);
-    advance(training, 4);
-    training.trainer.set_replay(false);
-    const std::vector<real> before = training.model.values().to_vector();
-    set_profiling(true);
-    advance(training, 2);
-    EXPECT_FALSE(profile().empty()) << "a replayed step calls nothing that could be timed";
-    set_profiling(false);
-    advance(always, 6);
-    EXPECT_NE(training.model.values().to_vector(), before);
-    EXPECT_EQ(training.model.values().to_vector(), always.model.values().to_vector());
-    training.trainer.metrics();
-    always.trainer.metrics();
   }
 }
 

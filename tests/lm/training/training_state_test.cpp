@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <sstream>
 
 #include "lm/training/checkpoint.h"
 #include "tests/data/files/tensors_in_memory.h"
@@ -28,35 +29,16 @@ TEST(TrainingState, RefusesNumbersThatNoTrainingHas) {
   training.trainer.save(folder / "state", 0);
   const TensorsInMemory good(folder / "state");
   const std::string huge = "9223372036854775807";  // which another step would overflow
-  for (const auto& [name, value] :
-       std::vector<std::pair<std::string, std::string>>{{"step", "-5"},
-                                                        {"step", "nan"},
-                                                        {"step", "1.5"},
-                                                        {"step", huge},
-                                                        {"epoch", "0"},
-                                                        {"epoch", huge},
-                                                        {"position", "1000000"},
-                                                        {"log_position", huge},
-                                                        {"validated_step", "-2"},
-                                                        {"seconds", "nan"},
-                                                        {"seconds", "-1"},
-                                                        {"state.steps", "-1"},
-                                                        {"state.steps", huge},
-                                                        {"optimizer.steps", "1.5"},
-                                                        {"validation.best", "nan"},
-                                                        {"validation.evaluations_since", huge},
-                                                        {"schedule.decays", "-1"},
-                                                        {"schedule.decays", huge},
-                                                        {"averaging.count", "-1"},
-                                                        {"averaging.count", "1"},
-                                                        {"averaging.count", huge},
-                                                        {"trigger.fired", "2"},
-                                                        {"trigger.lowest", "inf"},
-                                                        {"trigger.last", "-1"},
-                                                        {"trigger.last", "1"}}) {
+  std::istringstream cases(
+      "step -5 step nan step 1.5 step HUGE epoch 0 epoch HUGE position 1000000 log_position HUGE "
+      "validated_step -2 seconds nan seconds -1 state.steps -1 state.steps HUGE optimizer.steps 1.5 "
+      "validation.best nan validation.evaluations_since HUGE schedule.decays -1 schedule.decays HUGE "
+      "averaging.count -1 averaging.count 1 averaging.count HUGE trigger.fired 2 trigger.lowest inf "
+      "trigger.last -1 trigger.last 1");
+  for (std::string name, value; cases >> name >> value;) {
     Metadata numbers = good.metadata;
     ASSERT_EQ(numbers.count(name), 1u) << name;
-    numbers[name] = value;
+    numbers[name] = value == "HUGE" ? huge : value;
     write_safetensors(folder / "bad", good.tensors(), numbers);
     EXPECT_NE(error_of([&] { training.trainer.load(folder / "bad"); }).find("bad: "), std::string::npos)
         << name;
