@@ -31,10 +31,7 @@ struct MinimalGatedUnitSettings {
   MguGate mgu_gate = MguGate::full;
 };
 inline Keys keys_of(MinimalGatedUnitSettings& it) {
-  return {{"mgu_gate",
-           choice(it.mgu_gate),
-           {},
-           "",
+  return {{"mgu_gate", choice(it.mgu_gate),
            "what the forget gate is computed from. full: W x + U h + b; mgu1: U h + b; mgu2: U h; mgu3: b, "
            "where b is one bias (Heck & Salem 2017)"}};
 }

@@ -24,20 +24,17 @@ struct IntegrationSettings {
   double alpha = 1, beta1 = 0.5, beta2 = 0.5;
 };
 inline Keys keys_of(IntegrationSettings& it) {
-  return {{"alpha",
-           &it.alpha,
-           {},
-           "",
-           "initial value of the weights of the product of what input and state contribute"},
-          {"beta1", &it.beta1, {}, "", "the same, of what the state contributes"},
-          {"beta2", &it.beta2, {}, "", "the same, of what the input contributes"}};
+  return {
+      {"alpha", &it.alpha, "initial value of the weights of the product of what input and state contribute"},
+      {"beta1", &it.beta1, "the same, of what the state contributes"},
+      {"beta2", &it.beta2, "the same, of what the input contributes"}};
 }
 
 struct IntegrationBiasSettings {
   double integration_bias = 0;
 };
 inline Keys keys_of(IntegrationBiasSettings& it) {
-  return {{"integration_bias", &it.integration_bias, {}, "", "initial value of the biases"}};
+  return {{"integration_bias", &it.integration_bias, "initial value of the biases"}};
 }
 
 /// The vectors of an integration of k flows.

@@ -4,9 +4,9 @@
 namespace rondo {
 
 Keys keys_of(CtcModelOptions& it) {
-  Keys keys = sentence_keys(
-      it, {{"layers", &it.layers, between(1, 1000), "layers", "of the network"},
-           {"bidirectional", &it.bidirectional, {}, "", "read each utterance in both directions"}});
+  Keys keys =
+      sentence_keys(it, {{"layers", &it.layers, between(1, 1000), "layers", "of the network"},
+                         {"bidirectional", &it.bidirectional, "read each utterance in both directions"}});
   std::erase_if(keys, [](const Key& key) { return key.name.starts_with("embedding"); });
   return keys;
 }

@@ -7,32 +7,20 @@ Keys keys_of(EncoderDecoderOptions& it) {
   const Keys of_model = {
       {"encoder_layers", &it.encoder_layers, between(1, 1000), "layers", "of the encoder"},
       {"decoder_layers", &it.decoder_layers, between(1, 1000), "layers", "of the decoder"},
-      {"bidirectional", &it.bidirectional, {}, "", "the encoder reads the source in both directions"},
-      {"attention",
-       choice(it.attention),
-       {},
-       "",
+      {"bidirectional", &it.bidirectional, "the encoder reads the source in both directions"},
+      {"attention", choice(it.attention),
        "the score by which the decoder attends to the source's states; none: it reads the last one, the "
        "fixed context, at every step"},
-      {"input_feeding", &it.input_feeding, {}, "", "the decoder reads its last readout as well"},
-      {"context_integration",
-       choice(it.context_integration),
-       {},
-       "",
+      {"input_feeding", &it.input_feeding, "the decoder reads its last readout as well"},
+      {"context_integration", choice(it.context_integration),
        "how the decoder reads the fixed context, or its last readout, beside the previous symbol: in one "
        "sum; or "
        "as a third flow, multiplied with the others, in a cell of multiplicative integration"},
-      {"bridge",
-       choice(it.bridge),
-       {},
-       "",
+      {"bridge", choice(it.bridge),
        "the decoder's first state: zeros, the encoder's last one, or a trained layer of it"},
       {"readout", &it.readout, between(0, 1'000'000), "units",
        "width of the layer between decoder and output; 0: model.hidden"},
-      {"tied",
-       choice(it.tied),
-       {},
-       "",
+      {"tied", choice(it.tied),
        "tables that are one: the target's embedding and the output's weights; all: the source's embedding, "
        "too"},
   };

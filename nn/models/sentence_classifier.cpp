@@ -23,11 +23,8 @@ Variable mean_over_time(const Variable& states, const Lengths& lengths) {
 Keys keys_of(SentenceClassifierOptions& it) {
   const Keys of_model = {
       {"layers", &it.layers, between(1, 1000), "layers", "of the recurrent stack"},
-      {"bidirectional", &it.bidirectional, {}, "", "read each sentence in both directions"},
-      {"summary",
-       choice(it.summary),
-       {},
-       "",
+      {"bidirectional", &it.bidirectional, "read each sentence in both directions"},
+      {"summary", choice(it.summary),
        "what is predicted from: the last state of each direction, the mean of all states, or the maximum of "
        "each unit over time"},
   };

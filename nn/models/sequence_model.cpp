@@ -4,16 +4,12 @@
 namespace rondo {
 
 Key cell_key(RecurrentOptions& it) {
-  return {"cell", &it.cell, one_of(cell_names()), "",
-          "the recurrent cell: `lm info --cells` says what each is"};
+  return {"cell", &it.cell, one_of(cell_names()), "the recurrent cell: `lm info --cells` says what each is"};
 }
 
 Key trained_initial_states_key(RecurrentOptions& it) {
   return {
-      "trained_initial_states",
-      &it.trained_initial_states,
-      {},
-      "",
+      "trained_initial_states", &it.trained_initial_states,
       "whether layers begin to read from trained vectors h0 and c0, at first 0, instead of zeros; decoders "
       "begin with what they are given"};
 }
@@ -50,9 +46,9 @@ Keys sentence_keys(SentenceOptions& it, const Keys& of_model) {
   const Keys others = {
       {"dropout", &it.dropout, any_rate(), "share of units",
        "dropped from embeddings, between layers and before the output", true},
-      {"variational", &it.variational, {}, "", "whether it drops the same units at all steps", true},
+      {"variational", &it.variational, "whether it drops the same units at all steps", true},
       trained_initial_states_key(it),
-      {"init_all", &it.init_all, at_least(0), "",
+      {"init_all", &it.init_all, at_least(0),
        "half width of one uniform distribution for every parameter, biases included; 0: PyTorch's initial "
        "values, but for embeddings"},
   };
