@@ -145,20 +145,18 @@ class StepInputs {
   Variable take(const Projection& projection);
   Variable take(const Projection& projection, int64_t begin, int64_t end);
 
-  /// Where the step is to compute the next h, [B, H], so that the layer need not copy it: for the operator
-  /// that gives h, as pointwise_at(x.place_of_h(), ...). Undefined: anywhere. A cell may ignore it.
-  const Tensor& place_of_h() const { return place_of_h_; }
-  void set_place_of_h(Tensor place) { place_of_h_ = std::move(place); }
-
   /// The number of steps since the state was reset.
   int64_t step() const { return step_; }
+
+  /// Where the step may compute the next h, [B, H], so that the layer need not copy it: the destination of
+  /// the operator that gives h, as pointwise_into(x.out, ...). Undefined: anywhere.
+  Tensor out{};
 
  private:
   std::vector<Variable> projected_;  // each [B, width], without the columns already taken
   std::vector<int64_t> taken_;       // number of columns taken from each
   Variable input_;
   int64_t step_;
-  Tensor place_of_h_;
 };
 
 /// A part of a cell's state: its name and width.

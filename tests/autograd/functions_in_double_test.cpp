@@ -111,25 +111,6 @@ TEST(Gradient, OfSumAndMean) {
   expect_gradients([](const Variables& x) { return sum(x[0].slice_columns(1, 3)); }, samples({{3, 4}}));
 }
 
-TEST(Gradient, OfCumulativeSum) {
-  expect_gradients([](const Variables& x) { return square(cumulative_sum(x[0])); }, samples({{3, 21}}));
-  expect_gradients([](const Variables& x) { return cumulative_sum(x[0].slice_columns(1, 4)); },
-                   samples({{3, 5}}));
-  expect_gradients([](const Variables& x) { return cumulative_sum(softmax(x[0])); }, samples({{2, 2, 3}}));
-}
-
-TEST(CumulativeSum, AddsUpEachRow) {
-  const Tensor wide = samples({{2, 3, 40}})[0], x = wide.slice_columns(2, 37);
-  const std::vector<real> values = x.to_vector(), sums = cumulative_sum(x).value().to_vector();
-  ASSERT_EQ(sums.size(), 6u * 35);
-  for (size_t r = 0; r < 6; ++r)
-    for (size_t j = 0; j < 35; ++j) {
-      real sum = 0;
-      for (size_t i = 0; i <= j; ++i) sum += values[r * 35 + i];
-      EXPECT_NEAR(sums[r * 35 + j], sum, 1e-13) << r << ", " << j;
-    }
-}
-
 TEST(Gradient, OfSoftmax) {
   expect_gradients([](const Variables& x) { return softmax(x[0]); }, samples({{3, 21}}));
   expect_gradients([](const Variables& x) { return softmax(x[0].slice_columns(1, 4)); }, samples({{3, 5}}));

@@ -1,5 +1,5 @@
 // Every function on Variables that is not pointwise, on both devices. Of the kernels of
-// tensor/kernels/kernels.h these cover Drop, ScaleRows, CumulativeSum, GatherRows, AccumulateRows, OneHot,
+// tensor/kernels/kernels.h these cover Drop, ScaleRows, GatherRows, AccumulateRows, OneHot,
 // MixtureLoss and CrossEntropyInPlace; Moments, Softmax, LogSoftmax and LogitsCrossEntropy with their
 // backward passes. tests/tensor/tensors_on_gpu_test.cpp covers Fill, Copy, Accumulate, Scale, ColumnSums and
 // PartialSums, masks_on_gpu_test.cpp there DropoutMask.
@@ -111,14 +111,6 @@ TEST(FunctionsOnGpu, SumAndMean) {
   expect_same_on_both(
       [](const Variables& x) { return mean(x[0].slice_columns(1, 90) * x[0].slice_columns(0, 89)); },
       samples({{101, 91}}));
-}
-
-TEST(FunctionsOnGpu, CumulativeSum) {
-  NEED_GPU();
-  for (const Shape& shape : awkward_shapes)
-    expect_same_on_both([](const Variables& x) { return square(cumulative_sum(x[0])); }, samples({shape}));
-  expect_same_on_both([](const Variables& x) { return cumulative_sum(x[0].slice_columns(1, 301)); },
-                      samples({{3, 302}}));
 }
 
 TEST(FunctionsOnGpu, SoftmaxAndItsLogarithm) {

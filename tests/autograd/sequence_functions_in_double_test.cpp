@@ -161,26 +161,6 @@ TEST(Gradient, OfMappedRows) {
       samples({{8, 4}}));
 }
 
-TEST(GatherSteps, TakesOneStepOfEachRow) {
-  const Variable x(samples({{4, 3, 2}})[0]);
-  const std::vector<int64_t> steps = {3, 0, 2};
-  const Variable y = gather_steps(x, steps);
-  ASSERT_EQ(y.shape(), (Shape{3, 2}));
-  for (int64_t b = 0; b < 3; ++b)
-    for (int64_t j = 0; j < 2; ++j)
-      EXPECT_EQ(y.value().to_vector()[b * 2 + j], at(x.value(), steps[static_cast<size_t>(b)], b, j));
-  EXPECT_EQ(any_error_of([&] {
-              gather_steps(x, {0, 4, 1});
-            }),
-            "[gather_steps] step 4 of row 1 is not in [0, 4)");
-  EXPECT_EQ(any_error_of([&] {
-              gather_steps(x, {0, 1});
-            }),
-            "[gather_steps] x [T, B, W] needs B steps, got [4, 3, 2] and 2 steps");
-  expect_gradients([&](const Variables& v) { return square(gather_steps(v[0], steps)); },
-                   samples({{4, 3, 2}}));
-}
-
 TEST(TransposeFirstTwo, ExchangesThem) {
   const Variable x(samples({{2, 4, 3}})[0]);
   const Variable y = transpose_first_two(x.slice_columns(1, 3));
