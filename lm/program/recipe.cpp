@@ -228,9 +228,11 @@ void read_recipe(Recipe& recipe, const std::string& text, const std::string& whe
                   "{}:{}:{}: tasks are for recipe.task = \"multi_task\", and here it is \"{}\"", where, line,
                   column, recipe.task_name);
   }
-  // Run folders of earlier versions have this key; it says nothing any more.
+  // Run folders of earlier versions have these keys; they say nothing any more.
   bool tensorboard = false;
-  const Keys former = section("train", {{"tensorboard", &tensorboard, {}, "", ""}});
+  std::string context_integration;
+  const Keys former = {{"train.tensorboard", &tensorboard, ""},
+                       {"model.context_integration", &context_integration, ""}};
   read_toml(text, where, joined({keys_of(recipe), others, former}));
 }
 

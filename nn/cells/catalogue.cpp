@@ -138,13 +138,7 @@ std::vector<std::string> cell_names() {
 
 std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const std::string& suffix,
                                 const CellOptions& options) {
-  auto cell = find_cell(name).make(parent, suffix, options);
-  check_input(
-      options.context == 0 || cell->reads_context(),
-      "the cell {} does not integrate a context as a flow of its own; mi_rnn, linear_mi_rnn, mi_lstm and "
-      "mi_gru do",
-      name);
-  return cell;
+  return find_cell(name).make(parent, suffix, options);
 }
 
 CellTraits traits_of(const std::string& name) {

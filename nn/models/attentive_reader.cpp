@@ -25,11 +25,6 @@ Keys keys_of(AttentiveReaderOptions& it) {
   return sentence_keys(it, of_model);
 }
 
-void check_options(const AttentiveReaderOptions& options) {
-  check_limits_of(options);
-  check_sentence_options(options);
-}
-
 bool looks_across_rows(const AttentiveReaderOptions& options) {
   return options.batch_norm_attention || traits_of(options.cell).looks_across_rows;
 }

@@ -11,11 +11,6 @@ Keys keys_of(CtcModelOptions& it) {
   return keys;
 }
 
-void check_options(const CtcModelOptions& options) {
-  check_limits_of(options);
-  check_sentence_options(options);
-}
-
 CtcModel::CtcModel(const CtcModelOptions& options, int64_t width, int64_t symbols, uint64_t seed,
                    Device device)
     : options_(checked(options)),

@@ -31,11 +31,6 @@ Keys keys_of(SentenceClassifierOptions& it) {
   return sentence_keys(it, of_model);
 }
 
-void check_options(const SentenceClassifierOptions& options) {
-  check_limits_of(options);
-  check_sentence_options(options);
-}
-
 SentenceClassifier::SentenceClassifier(const SentenceClassifierOptions& options, int64_t vocabulary,
                                        int64_t classes, uint64_t seed, Device device)
     : options_(checked(options)),
@@ -49,23 +44,16 @@ SentenceClassifier::SentenceClassifier(const SentenceClassifierOptions& options,
   finalize(seed, options.init_all, device);
 }
 
-RecurrentStack::Result SentenceClassifier::states(const SentenceInput& input) {
-  return read_sequences(recurrent_, embedded(embedding_.weight, embedding_dropout_, input), input.lengths);
-}
-
 Variable SentenceClassifier::summary(const SentenceInput& input) {
-  return summary_dropout_(summarized(options_.summary, states(input), options_.bidirectional, input.lengths));
-}
-
-Variable summarized(Summary summary, const RecurrentStack::Result& states, bool bidirectional,
-                    const Lengths& lengths) {
-  switch (summary) {
+  const auto [output, last] =
+      read_sequences(recurrent_, embedded(embedding_.weight, embedding_dropout_, input), input.lengths);
+  switch (options_.summary) {
     case Summary::mean:
-      return mean_over_time(states.output, lengths);
+      return summary_dropout_(mean_over_time(output, input.lengths));
     case Summary::max:
-      return max_over_first(states.output, lengths);
+      return summary_dropout_(max_over_first(output, input.lengths));
     default:
-      return last_h(states.states, bidirectional);
+      return summary_dropout_(last_h(last, options_.bidirectional));
   }
 }
 

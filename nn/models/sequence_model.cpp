@@ -64,13 +64,11 @@ void check_sentence_options(const SentenceOptions& options) {
       options.hidden);
 }
 
-StackOptions stack_options(const SentenceOptions& options, int64_t layers, int64_t input, bool bidirectional,
-                           int64_t context) {
+StackOptions stack_options(const SentenceOptions& options, int64_t layers, int64_t input,
+                           bool bidirectional) {
   const int64_t units = bidirectional ? options.hidden / 2 : options.hidden;
-  CellOptions first = pytorch_cell(input, units);
-  first.context = context;
   std::vector<LayerOptions> all(static_cast<size_t>(layers), pytorch_cell(options.hidden, units));
-  all.front() = first;
+  all.front() = pytorch_cell(input, units);
   StackOptions stack = stack_options(options, std::move(all));
   stack.bidirectional = bidirectional;
   return stack;

@@ -111,18 +111,4 @@ Variable SkipThought::encode(const SentenceInput& sentences, const std::vector<V
   return vectors.size() == 1 ? vectors.front() : concat(vectors);
 }
 
-std::vector<Cell*> SkipThought::cells_of(const SkipModel& part) {
-  std::vector<Cell*> all = part.encoder.cells();
-  for (const RecurrentStack* decoder : {&part.previous, &part.next})
-    for (Cell* cell : decoder->cells()) all.push_back(cell);
-  return all;
-}
-
-std::vector<Cell*> SkipThought::cells() const {
-  std::vector<Cell*> all;
-  for (const auto& part : parts_)
-    for (Cell* cell : cells_of(*part)) all.push_back(cell);
-  return all;
-}
-
 }  // namespace rondo
