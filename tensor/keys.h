@@ -92,10 +92,10 @@ struct Key {
         unit(std::move(of_value)),
         doc(std::move(text)),
         training_only(training) {}
-  Key(std::string key, Member of, Limits allowed, std::string text)
+  Key(std::string key, Member of, Limits allowed, std::string text = "")
       : Key(std::move(key), std::move(of), std::move(allowed), "", std::move(text)) {}
-  Key(std::string key, Member of, std::string text, bool training = false)
-      : Key(std::move(key), std::move(of), {}, "", std::move(text), training) {}
+  Key(std::string key, Member of, std::string text = "")
+      : Key(std::move(key), std::move(of), {}, "", std::move(text)) {}
 
   std::string name;
   Member member;

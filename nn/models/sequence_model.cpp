@@ -46,7 +46,7 @@ Keys sentence_keys(SentenceOptions& it, const Keys& of_model) {
   const Keys others = {
       {"dropout", &it.dropout, any_rate(), "share of units",
        "dropped from embeddings, between layers and before the output", true},
-      {"variational", &it.variational, "whether it drops the same units at all steps", true},
+      {"variational", &it.variational, {}, "", "whether it drops the same units at all steps", true},
       trained_initial_states_key(it),
       {"init_all", &it.init_all, at_least(0),
        "half width of one uniform distribution for every parameter, biases included; 0: PyTorch's initial "

@@ -22,43 +22,6 @@ TEST(Gradient, OverwritesNoPartThatIsHeld) {
   EXPECT_EQ(a.value().to_vector(), before);
 }
 
-TEST(LinearCrossEntropy, IsTheLossOfALinearLayer) {
-  const int64_t N = 300, V = 10007, H = 3;  // three blocks of 100 rows
-  const std::vector<Tensor> inputs = samples({{N, H}, {V, H}, {V}, {N}}, {-2, 2});
-  std::vector<int32_t> ids;
-  for (int64_t r = 0; r < N; ++r) ids.push_back(static_cast<int32_t>(r % 7 == 3 ? -1 : r * 7919 % V));
-  const auto evaluated = [&](const std::function<Variable(const Variables&)>& loss) {
-    std::vector<Tensor> results;
-    Variables leaves;
-    for (const Tensor& input : inputs) {
-      results.push_back(Tensor::zeros(input.shape()));
-      leaves.push_back(Variable::leaf(input, results.back()));
-    }
-    const Variable value = loss(leaves);
-    value.backward();
-    results.push_back(value.value());
-    return results;
-  };
-  Tensor each, expected_each;
-  const std::vector<Tensor> actual = evaluated([&](const Variables& x) {
-    const CrossEntropy loss = linear_cross_entropy(x[0], x[1], x[2], tokens(ids), x[3]);
-    each = loss.each;
-    return loss.total;
-  });
-  const std::vector<Tensor> expected = evaluated([&](const Variables& x) {
-    const Variable losses = cross_entropy(linear(x[0], x[1], {x[2]}), tokens(ids));
-    expected_each = losses.value();
-    return sum(losses * x[3]);
-  });
-  const auto expect_equal = [](const Tensor& a, const Tensor& b) {
-    for (int64_t i = 0; i < a.size(); ++i)
-      ASSERT_NEAR(a.data()[i], b.data()[i], 1e-12 * std::max(1.0, std::abs(b.data()[i])))
-          << fmt::format("{}", a.shape());
-  };
-  expect_equal(each, expected_each);
-  for (size_t i = 0; i < actual.size(); ++i) expect_equal(actual[i], expected[i]);
-}
-
 TEST(ScaleRows, MultipliesEachRowByItsNumber) {
   const Tensor x = Tensor::from({1, 2, 3, 4, 5, 6}, {3, 2});
   EXPECT_EQ(scale_rows(x, Tensor::from({2, 0, -1}, {3})).value().to_vector(),

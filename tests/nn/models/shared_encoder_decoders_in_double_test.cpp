@@ -84,12 +84,6 @@ TEST_P(SharedParts, AreALanguageModelWithoutASource) {
             loss_of(model.at(1)).value().to_vector());
 }
 
-TEST_P(SharedParts, HaveRightGradients) {
-  SharedEncoderDecoders model(small_options(GetParam()), vocabularies, routes);
-  for (size_t i = 0; i < routes.size(); ++i)
-    expect_parameter_gradients(model, [&] { return loss_of(model.at(i)); });
-}
-
 // One buffer of gradients for all tasks: each task adds to the gradients of what it uses, and of nothing
 // else.
 TEST_P(SharedParts, GetTheSumOfTheGradientsOfAllTasks) {
