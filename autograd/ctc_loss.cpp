@@ -85,16 +85,15 @@ Variable ctc_loss(const Variable& scores, const CtcTargets& targets) {
          CtcForwardBackward{emissions.read_operand(), skip.data(), labels(device), both,
                             states.write_operand(), scratch.mutable_data(), loss.mutable_data()});
 
-  auto backward = [labels, x = Saved(x), log_sum_exp, states, loss](const std::vector<Tensor>& gradients,
-                                                                    const Inputs& in) {
+  const auto gradient = [labels, x = Saved(x), log_sum_exp, states, loss](const Tensor& dy) {
     const Tensor& from = x.get(name);
-    const Tensor dx(from.shape(), from.device()), dloss = contiguous(gradients[0]);
+    const Tensor dx(from.shape(), from.device()), dloss = contiguous(dy);
     launch(dx.device(), dx.extent(),
            CtcGradient{from.read_operand(), log_sum_exp.data(), labels(dx.device()), states.write_operand(),
                        loss.data(), dloss.data(), dx.write_operand()});
-    in[0].add(dx);
+    return dx;
   };
-  return record(name, loss, {scores}, backward);
+  return record_unary(name, loss, scores, gradient);
 }
 
 }  // namespace rondo

@@ -122,68 +122,50 @@ Variable scale_rows(const Variable& x, const Tensor& factors) {
     launch(y.device(), y.extent(), ScaleRows{from.read_operand(), by.data(), y.write_operand()});
     return y;
   };
-  return record("scale_rows", scaled(x.value(), factors), {x},
-                [scaled, factors = Saved(factors)](const std::vector<Tensor>& gradients, const Inputs& in) {
-                  in[0].add(scaled(gradients[0], factors.get("scale_rows")));
-                });
+  return record_unary(
+      "scale_rows", scaled(x.value(), factors), x,
+      [scaled, factors = Saved(factors)](const Tensor& dy) { return scaled(dy, factors.get("scale_rows")); });
 }
 
 Variable reshape(const Variable& x, Shape shape) {
   const auto reshaped = [](const Tensor& from, const Shape& to) {  // rows of one width may keep their gaps
     return (to.columns() == from.columns() ? from : contiguous(from)).reshaped(to);
   };
-  Variable y = record("reshape", reshaped(x.value(), shape), {x},
-                      [=, from = x.shape()](const std::vector<Tensor>& gradients, const Inputs& in) {
-                        in[0].add(reshaped(gradients[0], from));
-                      });
+  Variable y = record_unary("reshape", reshaped(x.value(), shape), x,
+                            [=, from = x.shape()](const Tensor& dy) { return reshaped(dy, from); });
   if (shape.columns() == x.shape().columns()) y.table_rows_ = x.table_rows_;
   return y;
 }
 
 Variable sum(const Variable& x) {
   const Tensor y = Tensor::filled({1}, static_cast<real>(sum(x.value())), x.value().device());
-  return record("sum", y, {x}, [shape = x.shape()](const std::vector<Tensor>& gradients, const Inputs& in) {
-    in[0].add(Tensor::filled(shape, gradients[0].item(), gradients[0].device()));
+  return record_unary("sum", y, x, [shape = x.shape()](const Tensor& dy) {
+    return Tensor::filled(shape, dy.item(), dy.device());
   });
 }
 
 Variable mean(const Variable& x) { return sum(x) * (real(1) / static_cast<real>(x.value().size())); }
 
-Variable cumulative_sum(const Variable& x) {
-  const auto summed = [](const Tensor& from, bool from_end) {
-    const Tensor y(from.shape(), from.device());
-    launch(y.device(), y.extent(), CumulativeSum{from.read_operand(), y.write_operand(), from_end});
-    return y;
-  };
-  // x[j] is in all sums from y[j] on: dx[j] = dy[j] + ... + dy[last].
-  return record("cumulative_sum", summed(x.value(), false), {x},
-                [summed](const std::vector<Tensor>& gradients, const Inputs& in) {
-                  in[0].add(summed(gradients[0], true));
-                });
-}
-
 Variable softmax(const Variable& x) {
   const Tensor y(x.shape(), x.value().device());
   launch(y.device(), y.extent(), Softmax{x.value().read_operand(), y.write_operand()});
-  return record("softmax", y, {x}, [y = Saved(y)](const std::vector<Tensor>& gradients, const Inputs& in) {
-    const Tensor dx(gradients[0].shape(), gradients[0].device());
+  return record_unary("softmax", y, x, [y = Saved(y)](const Tensor& dy) {
+    const Tensor dx(dy.shape(), dy.device());
     launch(dx.device(), dx.extent(),
-           SoftmaxBackward{y.get("softmax").read_operand(), gradients[0].read_operand(), dx.write_operand()});
-    in[0].add(dx);
+           SoftmaxBackward{y.get("softmax").read_operand(), dy.read_operand(), dx.write_operand()});
+    return dx;
   });
 }
 
 Variable log_softmax(const Variable& x) {
   const Tensor y(x.shape(), x.value().device());
   launch(y.device(), y.extent(), LogSoftmax{x.value().read_operand(), y.write_operand()});
-  return record("log_softmax", y, {x},
-                [y = Saved(y)](const std::vector<Tensor>& gradients, const Inputs& in) {
-                  const Tensor dx(gradients[0].shape(), gradients[0].device());
-                  launch(dx.device(), dx.extent(),
-                         LogSoftmaxBackward{y.get("log_softmax").read_operand(), gradients[0].read_operand(),
-                                            dx.write_operand()});
-                  in[0].add(dx);
-                });
+  return record_unary("log_softmax", y, x, [y = Saved(y)](const Tensor& dy) {
+    const Tensor dx(dy.shape(), dy.device());
+    launch(dx.device(), dx.extent(),
+           LogSoftmaxBackward{y.get("log_softmax").read_operand(), dy.read_operand(), dx.write_operand()});
+    return dx;
+  });
 }
 
 Variable cross_entropy(const Variable& logits, const Tokens& targets) {
@@ -199,18 +181,16 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets) {
            LogitsCrossEntropy{logits.value().read_operand(), targets->on(device), 1,
                               log_sum_exp.mutable_data(), loss.mutable_data()});
   }
-  auto backward = [logits = Saved(logits.value()), targets, log_sum_exp, device](
-                      const std::vector<Tensor>& gradients, const Inputs& in) {
+  const auto gradient = [logits = Saved(logits.value()), targets, log_sum_exp, device](const Tensor& dy) {
     const Tensor& x = logits.get("cross_entropy");
-    const Tensor dx(x.shape(), x.device());
-    const Tensor dloss = contiguous(gradients[0]);
+    const Tensor dx(x.shape(), x.device()), dloss = contiguous(dy);
     const Timed timed("softmax", [] { return std::string("cross_entropy backward"); });
     launch(x.device(), x.extent(),
            LogitsCrossEntropyBackward{x.read_operand(), targets->on(device), 1, log_sum_exp.data(),
                                       dloss.data(), dx.write_operand()});
-    in[0].add(dx);
+    return dx;
   };
-  return record("cross_entropy", loss, {logits}, backward);
+  return record_unary("cross_entropy", loss, logits, gradient);
 }
 
 Variable dropout(const Variable& x, double probability, RandomKey key, BatchSlice slice) {

@@ -41,10 +41,6 @@ Variable reshape(const Variable& x, Shape shape);
 Variable sum(const Variable& x);
 Variable mean(const Variable& x);
 
-/// y[.., j] = x[.., 0] + ... + x[.., j]. Of a softmax it is the cumax of Shen et al. 2019 (6), which rises
-/// from 0 to 1.
-Variable cumulative_sum(const Variable& x);
-
 /// Over the last dimension of x.
 Variable softmax(const Variable& x);
 Variable log_softmax(const Variable& x);

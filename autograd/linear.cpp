@@ -55,7 +55,7 @@ void add_bias_gradients(const Inputs& in, const Tensor& dy) {
 Variable linear(const Variable& x, const Variable& weight, const std::vector<Variable>& biases) {
   check_linear(x, weight);
   const TableRows* const of = x.table_rows();
-  if (of && !operator_observer()) {  // which looks at the product of each row
+  if (of && !Observing<OperatorObserver>::current()) {  // which looks at the product of each row
     const Variable table = x.needs_gradient() ? of->table : of->table.detached();
     return reshape(gather_rows(linear(table, weight, biases), of->rows),
                    x.shape().with_columns(weight.shape()[0]));

@@ -14,14 +14,13 @@ Variable normalized_rows(const Variable& x, real epsilon) {
   const Tensor y(x.shape(), device), scale({x.value().rows()}, device);
   launch(device, y.extent(),
          NormalizeRows{x.value().read_operand(), epsilon, y.write_operand(), scale.mutable_data()});
-  return record("layer_norm", y, {x},
-                [y = Saved(y), scale](const std::vector<Tensor>& gradients, const Inputs& in) {
-                  const Tensor dx(gradients[0].shape(), gradients[0].device());
-                  launch(dx.device(), dx.extent(),
-                         NormalizeRowsBackward{y.get("layer_norm").read_operand(), scale.data(),
-                                               gradients[0].read_operand(), dx.write_operand()});
-                  in[0].add(dx);
-                });
+  return record_unary("layer_norm", y, x, [y = Saved(y), scale](const Tensor& dy) {
+    const Tensor dx(dy.shape(), dy.device());
+    launch(dx.device(), dx.extent(),
+           NormalizeRowsBackward{y.get("layer_norm").read_operand(), scale.data(), dy.read_operand(),
+                                 dx.write_operand()});
+    return dx;
+  });
 }
 
 Variable layer_norm(const Variable& x, const Variable& weight, const Variable& bias, real epsilon) {

@@ -135,7 +135,7 @@ const PointwiseOperator& detail::find_operator(const char* name) {
 }
 
 std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
-                            const std::vector<Variable>& inputs, const Tensor& place) {
+                            const std::vector<Variable>& inputs, const Tensor& out) {
   check(static_cast<int>(inputs.size()) == op.inputs, "[{}] takes {} inputs, got {}", op.name, op.inputs,
         inputs.size());
   size_t widest = 0;
@@ -157,10 +157,10 @@ std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
     x[j] = {input.read_operand().data, recorded.is_repeated(input) ? 0 : input.row_stride()};
   }
   std::vector<Tensor> results;
-  check(!place.defined() || place.shape() == shape, "[{}] gives {}, which does not fit into {}", op.name,
-        shape, place.shape());
+  check(!out.defined() || out.shape() == shape, "[{}] gives {}, which does not fit into {}", op.name, shape,
+        out.shape());
   for (int k = 0; k < op.outputs; ++k) {
-    results.push_back(k == 0 && place.defined() ? place : Tensor(shape, device));
+    results.push_back(k == 0 && out.defined() ? out : Tensor(shape, device));
     y[k] = results.back().write_operand();
   }
   {

@@ -17,10 +17,10 @@ const std::deque<PointwiseOperator>& pointwise_operators();
 void add_pointwise_operators(std::vector<PointwiseOperator> operators);
 
 /// y = op(x...) for an operator of the list, whose bytes are at `bytes`. The inputs are matrices of the
-/// same shape; a vector [columns] is repeated for all rows. The first output is written to `place`, a matrix
+/// same shape; a vector [columns] is repeated for all rows. The first output is written to `out`, a matrix
 /// like the inputs that nobody else uses, if it is defined. Throws Error on other shapes.
 std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
-                            const std::vector<Variable>& inputs, const Tensor& place = {});
+                            const std::vector<Variable>& inputs, const Tensor& out = {});
 
 namespace detail {
 const PointwiseOperator& find_operator(const char* name);
@@ -28,13 +28,13 @@ const PointwiseOperator& find_operator(const char* name);
 
 /// The same for an operator struct; all its outputs.
 template <class Op, class... V>
-std::vector<Variable> pointwise_outputs_at(const Tensor& place, const Op& op, const V&... inputs) {
+std::vector<Variable> pointwise_outputs_into(const Tensor& out, const Op& op, const V&... inputs) {
   static const PointwiseOperator& entry = detail::find_operator(Op::name);
-  return apply(entry, &op, {inputs...}, place);
+  return apply(entry, &op, {inputs...}, out);
 }
 template <class Op, class... V>
 std::vector<Variable> pointwise_outputs(const Op& op, const V&... inputs) {
-  return pointwise_outputs_at({}, op, inputs...);
+  return pointwise_outputs_into({}, op, inputs...);
 }
 /// The first output.
 template <class Op, class... V>
@@ -42,8 +42,8 @@ Variable pointwise(const Op& op, const V&... inputs) {
   return pointwise_outputs(op, inputs...)[0];
 }
 template <class Op, class... V>
-Variable pointwise_at(const Tensor& place, const Op& op, const V&... inputs) {
-  return pointwise_outputs_at(place, op, inputs...)[0];
+Variable pointwise_into(const Tensor& out, const Op& op, const V&... inputs) {
+  return pointwise_outputs_into(out, op, inputs...)[0];
 }
 
 }  // namespace rondo

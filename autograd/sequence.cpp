@@ -42,10 +42,8 @@ Variable map_rows(const Variable& x, const RowMap& map) {
     gather_rows(rows, *from_rows, y);
     return y;
   };
-  return record("map_rows", mapped(x.value(), map.from()), {x},
-                [mapped, to = map.to()](const std::vector<Tensor>& gradients, const Inputs& in) {
-                  in[0].add(mapped(gradients[0], to));
-                });
+  return record_unary("map_rows", mapped(x.value(), map.from()), x,
+                      [mapped, to = map.to()](const Tensor& dy) { return mapped(dy, to); });
 }
 
 RowMap rows_within(const Lengths& lengths, int64_t T, int64_t B) {
@@ -55,19 +53,6 @@ RowMap rows_within(const Lengths& lengths, int64_t T, int64_t B) {
       if (lengths.empty() || t < lengths[static_cast<size_t>(b)])
         rows.push_back(static_cast<int32_t>(t * B + b));
   return {std::move(rows), T * B};
-}
-
-Variable gather_steps(const Variable& x, const std::vector<int64_t>& steps) {
-  check(x.shape().dimensions() == 3 && std::ssize(steps) == x.shape()[1],
-        "[gather_steps] x [T, B, W] needs B steps, got {} and {} steps", x.shape(), steps.size());
-  const int64_t T = x.shape()[0], B = x.shape()[1];
-  std::vector<int32_t> rows;
-  for (int64_t b = 0; b < B; ++b) {
-    const int64_t step = steps[static_cast<size_t>(b)];
-    check(0 <= step && step < T, "[gather_steps] step {} of row {} is not in [0, {})", step, b, T);
-    rows.push_back(static_cast<int32_t>(step * B + b));
-  }
-  return gather_rows(x, tokens(std::move(rows)));
 }
 
 Variable transpose_first_two(const Variable& x) {
@@ -81,10 +66,7 @@ Variable transpose_first_two(const Variable& x) {
     launch(to.device(), to.extent(), TransposeFirstTwo{rows.read_operand(), A, B, to.write_operand()});
     return matrix ? to.reshaped({B, A}) : to;
   };
-  return record("transpose_first_two", transposed(x.value()), {x},
-                [transposed](const std::vector<Tensor>& gradients, const Inputs& in) {
-                  in[0].add(transposed(gradients[0]));
-                });
+  return record_unary("transpose_first_two", transposed(x.value()), x, transposed);
 }
 
 namespace {
@@ -102,18 +84,13 @@ Tensor summed_over_first(const Tensor& x) {
 
 Variable repeat(const Variable& x, int64_t count) {
   check(count >= 0, "[repeat] a count of 0 or more was expected: {}", count);
-  return record("repeat", repeated(x.value(), count), {x},
-                [](const std::vector<Tensor>& gradients, const Inputs& in) {
-                  in[0].add(summed_over_first(gradients[0]));
-                });
+  return record_unary("repeat", repeated(x.value(), count), x, summed_over_first);
 }
 
 Variable sum_over_first(const Variable& x) {
   check(x.shape().dimensions() >= 2, "[sum_over_first] needs two dimensions or more, got {}", x.shape());
-  return record("sum_over_first", summed_over_first(x.value()), {x},
-                [count = x.shape()[0]](const std::vector<Tensor>& gradients, const Inputs& in) {
-                  in[0].add(repeated(gradients[0], count));
-                });
+  return record_unary("sum_over_first", summed_over_first(x.value()), x,
+                      [count = x.shape()[0]](const Tensor& dy) { return repeated(dy, count); });
 }
 
 Variable max_over_first(const Variable& x, const Lengths& lengths) {
@@ -127,17 +104,15 @@ Variable max_over_first(const Variable& x, const Lengths& lengths) {
   const Tensor y(x.shape().without_first(), x.value().device());
   launch(y.device(), y.extent(),
          MaxOverFirst{x.value().read_operand(), steps->on(y.device()), B, y.write_operand()});
-  auto backward = [x = Saved(x.value()), y = Saved(y), steps, T, B](const std::vector<Tensor>& gradients,
-                                                                    const Inputs& in) {
+  const auto gradient = [x = Saved(x.value()), y = Saved(y), steps, T, B](const Tensor& dy) {
     const Tensor& from = x.get("max_over_first");
-    const Tensor dx(from.shape(), from.device());
-    const Tensor rest = clone(gradients[0]);
+    const Tensor dx(from.shape(), from.device()), rest = clone(dy);
     launch(dx.device(), rest.extent(),
            MaxOverFirstBackward{from.read_operand(), y.get("max_over_first").read_operand(),
                                 rest.write_operand(), steps->on(dx.device()), T, B, dx.write_operand()});
-    in[0].add(dx);
+    return dx;
   };
-  return record("max_over_first", y, {x}, backward);
+  return record_unary("max_over_first", y, x, gradient);
 }
 
 Variable softmax(const Variable& x, const Lengths& lengths) {
@@ -150,15 +125,13 @@ Variable softmax(const Variable& x, const Lengths& lengths) {
   const Tensor y(x.shape(), x.value().device());
   launch(y.device(), y.extent(),
          MaskedSoftmax{x.value().read_operand(), counts->on(y.device()), rows_a_length, y.write_operand()});
-  auto backward = [y = Saved(y), counts, rows_a_length](const std::vector<Tensor>& gradients,
-                                                        const Inputs& in) {
-    const Tensor dx(gradients[0].shape(), gradients[0].device());
+  return record_unary("softmax", y, x, [y = Saved(y), counts, rows_a_length](const Tensor& dy) {
+    const Tensor dx(dy.shape(), dy.device());
     launch(dx.device(), dx.extent(),
-           MaskedSoftmaxBackward{y.get("softmax").read_operand(), gradients[0].read_operand(),
-                                 counts->on(dx.device()), rows_a_length, dx.write_operand()});
-    in[0].add(dx);
-  };
-  return record("softmax", y, {x}, backward);
+           MaskedSoftmaxBackward{y.get("softmax").read_operand(), dy.read_operand(), counts->on(dx.device()),
+                                 rows_a_length, dx.write_operand()});
+    return dx;
+  });
 }
 
 }  // namespace rondo

@@ -33,9 +33,6 @@ Variable map_rows(const Variable& x, const RowMap& map);
 /// Those rows of [T, B, ..] that are no padding.
 RowMap rows_within(const Lengths& lengths, int64_t T, int64_t B);
 
-/// One step of each sequence of a batch, such as its last: x [T, B, W], B steps from 0 to T - 1; [B, W].
-Variable gather_steps(const Variable& x, const std::vector<int64_t>& steps);
-
 /// The first two dimensions exchanged, [A, B, W] to [B, A, W]: time before batch, or after it. A matrix
 /// [A, B] is transposed.
 Variable transpose_first_two(const Variable& x);

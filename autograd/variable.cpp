@@ -111,7 +111,7 @@ bool InputGradient::overlaps(const InputGradient& other) const {
 
 std::vector<Variable> record(const char* name, std::vector<Tensor> results,
                              const std::vector<Variable>& inputs, Backward backward) {
-  if (OperatorObserver* observer = operator_observer()) observer->computed(name, inputs);
+  if (OperatorObserver* observer = Observing<OperatorObserver>::current()) observer->computed(name, inputs);
   bool needed = false;
   for (const Variable& input : inputs) needed |= input.needs_gradient();
   std::vector<Variable> variables;
@@ -133,6 +133,14 @@ std::vector<Variable> record(const char* name, std::vector<Tensor> results,
 
 Variable record(const char* name, Tensor result, const std::vector<Variable>& inputs, Backward backward) {
   return record(name, std::vector<Tensor>{std::move(result)}, inputs, std::move(backward))[0];
+}
+
+Variable record_unary(const char* name, Tensor result, const Variable& x,
+                      std::function<Tensor(const Tensor& of_result)> gradient) {
+  return record(name, std::move(result), {x},
+                [gradient = std::move(gradient)](const std::vector<Tensor>& gradients, const Inputs& in) {
+                  in[0].add(gradient(gradients[0]));
+                });
 }
 
 }  // namespace rondo

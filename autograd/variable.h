@@ -151,6 +151,9 @@ struct Node {
 std::vector<Variable> record(const char* name, std::vector<Tensor> results,
                              const std::vector<Variable>& inputs, Backward backward);
 Variable record(const char* name, Tensor result, const std::vector<Variable>& inputs, Backward backward);
+/// The same for an operator of one input x: `gradient` returns that of x, given that of the result.
+Variable record_unary(const char* name, Tensor result, const Variable& x,
+                      std::function<Tensor(const Tensor& of_result)> gradient);
 
 /// Whether operators record history: yes, unless a NoGradient exists in this thread.
 bool recording();

@@ -132,12 +132,9 @@ void check_embeddings(const InitialValues& values, double init_all) {
 }
 
 Keys embedding_keys(InitialValues& values) {
-  return {{"embedding_init",
-           choice(values.kind),
-           {},
-           "",
+  return {{"embedding_init", choice(values.kind),
            "initial values of the embeddings; pytorch: normal, of deviation 1"},
-          {"embedding_range", &values.range, at_least(0), "",
+          {"embedding_range", &values.range, at_least(0),
            "half width of the uniform, deviation of the normal, or of the log_normal's logarithm"}};
 }
 

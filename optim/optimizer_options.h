@@ -58,21 +58,20 @@ std::string optimizers_with(const std::string& setting);
 inline Keys keys_of(OptimizerOptions& options) {
   const auto of = [](const std::string& setting) { return "of " + optimizers_with(setting); };
   return {
-      {"optimizer", choice(options.kind), {}, "", "how weights are updated"},
-      {"learning_rate", OptionalMember{&options.learning_rate, 0}, at_least(0), "",
+      {"optimizer", choice(options.kind), "how weights are updated"},
+      {"learning_rate", OptionalMember{&options.learning_rate, 0}, at_least(0),
        "0: the optimizer's own default"},
-      {"momentum", &options.momentum, any_rate(), "", of("momentum")},
-      {"beta1", &options.beta1, any_rate(), "",
+      {"momentum", &options.momentum, any_rate(), of("momentum")},
+      {"beta1", &options.beta1, any_rate(),
        of("beta1") + ": share of the mean of gradients that a step keeps"},
-      {"beta2", &options.beta2, any_rate(), "", "the same, of the mean of their squares"},
+      {"beta2", &options.beta2, any_rate(), "the same, of the mean of their squares"},
       // Zero would divide the zeros of pads and of parameters without gradients by zero.
-      {"epsilon", &options.epsilon, at_least(1e-20), "",
+      {"epsilon", &options.epsilon, at_least(1e-20),
        of("epsilon") + ": added to the root that divides the gradient"},
-      {"alpha", &options.alpha, any_rate(), "",
-       of("alpha") + ": share of the mean of squares that a step keeps"},
-      {"initial_squares", &options.initial_squares, at_least(0), "",
+      {"alpha", &options.alpha, any_rate(), of("alpha") + ": share of the mean of squares that a step keeps"},
+      {"initial_squares", &options.initial_squares, at_least(0),
        of("initial_squares") + ": the sum of squares of the gradient before the first step"},
-      {"weight_decay", &options.weight_decay, at_least(0), "", "L2 penalty; adamw: decoupled"},
+      {"weight_decay", &options.weight_decay, at_least(0), "L2 penalty; adamw: decoupled"},
   };
 }
 

@@ -10,13 +10,10 @@ namespace rondo {
 
 Keys keys_of(ScheduleOptions& options) {
   return {
-      {"schedule",
-       choice(options.kind),
-       {},
-       "",
+      {"schedule", choice(options.kind),
        "when the learning rate is multiplied by decay: never, every decay_every epochs, each epoch after the "
        "decay_after-th, after each epoch of decay_at, or when validation stops improving"},
-      {"decay", &options.decay, between(0, 1), "", "factor of the learning rate"},
+      {"decay", &options.decay, between(0, 1), "factor of the learning rate"},
       {"decay_after", &options.decay_after, at_least(0), "epochs", "trained before decay_after begins"},
       {"decay_at", &options.decay_at, any_count(), "epochs", "after which milestones decays"},
       {"decay_every", &options.decay_every, at_least(1), "epochs", "between decays of step"},

@@ -81,14 +81,28 @@ inline Limits any_count() { return between(1, 1'000'000'000); }
 /// Of a probability that something is dropped.
 inline Limits any_rate() { return from_to_below(0, 1); }
 
-/// One setting. `name` is the member's, in a recipe "section.name"; `unit` may be empty; `doc` is one line.
+/// One setting. `name` is the member's, in a recipe "section.name"; `doc` is one line. Limits and unit may be
+/// left out: any value, no unit.
 struct Key {
+  Key(std::string key, Member of, Limits allowed, std::string of_value, std::string text,
+      bool training = false)
+      : name(std::move(key)),
+        member(std::move(of)),
+        limits(std::move(allowed)),
+        unit(std::move(of_value)),
+        doc(std::move(text)),
+        training_only(training) {}
+  Key(std::string key, Member of, Limits allowed, std::string text = "")
+      : Key(std::move(key), std::move(of), std::move(allowed), "", std::move(text)) {}
+  Key(std::string key, Member of, std::string text = "")
+      : Key(std::move(key), std::move(of), {}, "", std::move(text)) {}
+
   std::string name;
   Member member;
-  Limits limits{};
-  std::string unit{};
-  std::string doc{};
-  bool training_only = false;  // acts in training alone, so that a trained model does not depend on it
+  Limits limits;
+  std::string unit;
+  std::string doc;
+  bool training_only;  // acts in training alone, so that a trained model does not depend on it
 };
 using Keys = std::vector<Key>;
 

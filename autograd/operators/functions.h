@@ -41,14 +41,6 @@ struct Exponential {
 };
 inline Variable exp(const Variable& x) { return pointwise(Exponential{}, x); }
 
-struct ExponentialMinusOne {
-  static constexpr auto name = "expm1";
-  static constexpr auto equation = "exp(x) - 1";
-  static constexpr KnownValue known[] = {{{1}, {1.71828182846}}, {{-0.001}, {-0.000999500166625}}};
-  HD auto operator()(auto x) const { return expm1(x); }
-};
-inline Variable expm1(const Variable& x) { return pointwise(ExponentialMinusOne{}, x); }
-
 struct Logarithm {
   static constexpr auto name = "log";
   static constexpr auto equation = "log(x)";
@@ -57,15 +49,6 @@ struct Logarithm {
   HD auto operator()(auto x) const { return log(x); }
 };
 inline Variable log(const Variable& x) { return pointwise(Logarithm{}, x); }
-
-struct LogarithmOfOnePlus {
-  static constexpr auto name = "log1p";
-  static constexpr auto equation = "log(1 + x)";
-  static constexpr KnownValue known[] = {{{1}, {0.69314718056}}, {{-0.5}, {-0.69314718056}}};
-  static constexpr Domain domain{-0.8, 3};
-  HD auto operator()(auto x) const { return log1p(x); }
-};
-inline Variable log1p(const Variable& x) { return pointwise(LogarithmOfOnePlus{}, x); }
 
 struct Tanh {
   static constexpr auto name = "tanh";
@@ -91,31 +74,6 @@ struct Relu {
   HD auto operator()(auto x) const { return max(x, 0); }
 };
 inline Variable relu(const Variable& x) { return pointwise(Relu{}, x); }
-
-/// Exponential linear unit. Clevert, Unterthiner & Hochreiter 2016, (15) with alpha = 1.
-struct Elu {
-  static constexpr auto name = "elu";
-  static constexpr auto equation = "max(x, 0) + exp(min(x, 0)) - 1";
-  static constexpr KnownValue known[] = {{{2}, {2}}, {{-1}, {-0.632120558829}}};
-  HD auto operator()(auto x) const { return max(x, 0) + expm1(min(x, 0)); }
-};
-inline Variable elu(const Variable& x) { return pointwise(Elu{}, x); }
-
-struct Softplus {
-  static constexpr auto name = "softplus";
-  static constexpr auto equation = "log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))";
-  static constexpr KnownValue known[] = {{{0}, {0.69314718056}}, {{-2}, {0.126928011043}}};
-  HD auto operator()(auto x) const { return max(x, 0) + log1p(exp(-abs(x))); }
-};
-inline Variable softplus(const Variable& x) { return pointwise(Softplus{}, x); }
-
-struct LogSigmoid {
-  static constexpr auto name = "log_sigmoid";
-  static constexpr auto equation = "log(1 / (1 + exp(-x))) = min(x, 0) - log1p(exp(-|x|))";
-  static constexpr KnownValue known[] = {{{0}, {-0.69314718056}}, {{2}, {-0.126928011043}}};
-  HD auto operator()(auto x) const { return min(x, 0) - log1p(exp(-abs(x))); }
-};
-inline Variable log_sigmoid(const Variable& x) { return pointwise(LogSigmoid{}, x); }
 
 struct LogAddExp {
   static constexpr auto name = "log_add_exp";
@@ -151,8 +109,7 @@ struct BatchNormalization {
 };
 
 /// What of this file is launched, tested and documented.
-using FunctionOperators = OperatorList<Absolute, Square, SquareRoot, Exponential, ExponentialMinusOne,
-                                       Logarithm, LogarithmOfOnePlus, Tanh, Sigmoid, Relu, Elu, Softplus,
-                                       LogSigmoid, LogAddExp, Zoneout, BatchNormalization>;
+using FunctionOperators = OperatorList<Absolute, Square, SquareRoot, Exponential, Logarithm, Tanh, Sigmoid,
+                                       Relu, LogAddExp, Zoneout, BatchNormalization>;
 
 }  // namespace rondo

@@ -147,8 +147,8 @@ double NormsByStep::mean_log(size_t step) const {
 double RecurrentProbe::run(const std::function<Variable()>& loss) {
   const EvaluationMode no_dropout(model_);
   const auto value = [&] {
-    const ObservedSteps steps(*this);
-    const ObservedOperators operators(*this);
+    const Observing<StepObserver> steps(*this);
+    const Observing<OperatorObserver> operators(*this);
     return loss();
   }();
   value.backward();

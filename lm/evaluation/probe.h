@@ -16,7 +16,7 @@
 #include "lm/evaluation/scores.h"
 #include "nn/models/language_model.h"
 #include "nn/module.h"
-#include "nn/recurrent/step_observer.h"
+#include "nn/recurrent/recurrent_layer.h"
 
 namespace rondo {
 

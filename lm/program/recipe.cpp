@@ -228,13 +228,15 @@ void read_recipe(Recipe& recipe, const std::string& text, const std::string& whe
                   "{}:{}:{}: tasks are for recipe.task = \"multi_task\", and here it is \"{}\"", where, line,
                   column, recipe.task_name);
   }
-  // Run folders of earlier versions have these keys; they say nothing any more.
+  // Run folders of earlier versions have these keys. Only values that change nothing are accepted.
   bool tensorboard = false;
   std::int64_t entities = 0;
   double coverage_penalty = 0;
-  const Keys former = joined({section("train", {{"tensorboard", &tensorboard, {}, "", ""}}),
-                              section("data", {{"entities", &entities, {}, "", ""}}),
-                              section("decoding", {{"coverage_penalty", &coverage_penalty, {}, "", ""}})});
+  std::string context_integration = "add";
+  const Keys former = {{"train.tensorboard", &tensorboard},
+                       {"data.entities", &entities},
+                       {"decoding.coverage_penalty", &coverage_penalty, between(0, 0)},
+                       {"model.context_integration", &context_integration, one_of({"add"})}};
   read_toml(text, where, joined({keys_of(recipe), others, former}));
 }
 

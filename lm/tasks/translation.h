@@ -60,10 +60,9 @@ inline void check_settings(const TranslationSettings& settings, const std::strin
               "{}: model.tied = \"all\" needs data.shared_vocabulary = true", where);
 }
 inline std::string model_text_of(const EncoderDecoderOptions& it) {
-  return fmt::format(
-      "{}{} x {} {} to {} x {} {}, {}", it.bidirectional ? "bidirectional " : "", it.encoder_layers,
-      it.hidden, it.cell, it.decoder_layers, it.hidden, it.cell,
-      it.attention == SourceAttention::none ? "fixed context" : name_of(it.attention) + " attention");
+  return fmt::format("{}{} x {} {} to {} x {} {}, {}", it.bidirectional ? "bidirectional " : "",
+                     it.encoder_layers, it.hidden, it.cell, it.decoder_layers, it.hidden, it.cell,
+                     it.attention == Score::none ? "fixed context" : name_of(it.attention) + " attention");
 }
 
 /// A share of the lines of a training text, from its beginning; at least one.
@@ -217,7 +216,7 @@ class TranslatingTask : public Task {
     const auto& [translating, source, target, has_source] = translator(model);
     const TranslationSettings& settings = translation();
     check_input(has_source, "this is a language model, without a source to translate");
-    check_input(!settings.decoding.attention || translating.options().attention != SourceAttention::none,
+    check_input(!settings.decoding.attention || translating.options().attention != Score::none,
                 "this model has no attention to show, or to replace unknown words by");
     check_input(!settings.replace_unknown || tokenization().unit == Unit::words,
                 "unknown words can be replaced, and the symbols of this model are {}",

@@ -85,12 +85,7 @@ class BatchNormIntegration : public BatchNormOfGates {
   using Settings = Integration::Settings;
 
   BatchNormIntegration(Cell& cell, const StackedGates& gates)
-      : BatchNormOfGates(cell, gates), integration_(cell, gates) {
-    check_input(cell.options.context == 0,
-                "batch normalisation is of W x and U h, without a third flow: give model.context_integration "
-                "= \"add\", "
-                "or a cell without batch normalisation");
-  }
+      : BatchNormOfGates(cell, gates), integration_(cell, gates) {}
 
   Variable operator()(StepInputs& x, const Projection& W, const Variable& past, const Recurrent& U,
                       int64_t begin, int64_t end) const {

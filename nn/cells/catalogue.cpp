@@ -97,43 +97,20 @@ const NamedCell& find_cell(const std::string& name) {
       fmt::format("there is no cell '{}'; the cells are {}", name, fmt::join(cell_names(), ", ")));
 }
 
-bool has(const NamedCell& cell, const SettingsKind& kind) {
-  return std::any_of(cell.settings.begin(), cell.settings.end(),
-                     [&](const SettingsKind& it) { return it.type == kind.type; });
+/// The key of this name; null if there is none.
+Key* find_key(Keys& keys, const std::string& name) {
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == name; });
+  return found == keys.end() ? nullptr : &*found;
 }
 
-/// Every kind of settings that some cell has, once.
-std::vector<SettingsKind> all_kinds() {
-  std::vector<SettingsKind> kinds;
-  for (const NamedCell& cell : catalogue())
-    for (const SettingsKind& kind : cell.settings)
-      if (std::none_of(kinds.begin(), kinds.end(), [&](const auto& it) { return it.type == kind.type; }))
-        kinds.push_back(kind);
-  return kinds;
-}
-
-std::string cells_with(const SettingsKind& kind) {
+std::string cells_with(const std::string& key) {
   std::vector<std::string> names;
-  for (const NamedCell& cell : catalogue())
-    if (has(cell, kind)) names.push_back(cell.name);
+  for (const NamedCell& cell : catalogue()) {
+    CellSettings settings;
+    Keys keys = keys_of(settings, cell.name);
+    if (find_key(keys, key)) names.push_back(cell.name);
+  }
   return fmt::format("{}", fmt::join(names, ", "));
-}
-
-/// Whether two members of one type have one value.
-bool equal(const Member& a, const Member& b) {
-  return std::visit(
-      []<class A, class B>(const A& one, const B& other) {
-        if constexpr (!std::is_same_v<A, B>) {
-          return false;
-        } else if constexpr (std::is_same_v<A, OptionalMember>) {
-          return *one.member == *other.member;
-        } else if constexpr (std::is_same_v<A, ChoiceMember>) {
-          return one.get() == other.get();
-        } else {
-          return *one == *other;
-        }
-      },
-      a, b);
 }
 
 /// A value as --set takes it.
@@ -161,13 +138,7 @@ std::vector<std::string> cell_names() {
 
 std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const std::string& suffix,
                                 const CellOptions& options) {
-  auto cell = find_cell(name).make(parent, suffix, options);
-  check_input(
-      options.context == 0 || cell->reads_context(),
-      "the cell {} does not integrate a context as a flow of its own; mi_rnn, linear_mi_rnn, mi_lstm and "
-      "mi_gru do",
-      name);
-  return cell;
+  return find_cell(name).make(parent, suffix, options);
 }
 
 CellTraits traits_of(const std::string& name) {
@@ -178,32 +149,35 @@ CellTraits traits_of(const std::string& name) {
 }
 
 Keys keys_of(CellSettings& settings) {
-  Keys keys;
-  for (const SettingsKind& kind : all_kinds())
-    for (Key& key : kind.keys(settings)) {
-      key.doc += fmt::format("; of {}", cells_with(kind));
-      keys.push_back(std::move(key));
+  Keys all;
+  for (const NamedCell& cell : catalogue())
+    for (Key& key : keys_of(settings, cell.name)) {
+      if (Key* known = find_key(all, key.name)) {
+        known->doc += ", " + cell.name;
+      } else {
+        key.doc += "; of " + cell.name;
+        all.push_back(std::move(key));
+      }
     }
-  return keys;
+  return all;
 }
 
 void check_settings(const std::string& name, const CellSettings& settings, const std::string& section) {
-  const NamedCell& cell = find_cell(name);
-  for (const SettingsKind& kind : all_kinds()) {
-    if (has(cell, kind)) continue;
-    CellSettings given = settings, defaults;
-    const Keys of_given = kind.keys(given), of_defaults = kind.keys(defaults);
-    for (size_t i = 0; i < of_given.size(); ++i)
-      check_input(
-          equal(of_given[i].member, of_defaults[i].member),
-          "{}{} is for {}, and {}cell = \"{}\" has nothing of the kind: set it to its default, --set {}{}={}",
-          section, of_given[i].name, cells_with(kind), section, name, section, of_given[i].name,
-          value_text(of_defaults[i].member));
+  CellSettings given = settings, defaults;
+  Keys own = keys_of(given, name);
+  const Keys of_given = keys_of(given), of_defaults = keys_of(defaults);
+  for (size_t i = 0; i < of_given.size(); ++i) {
+    const std::string& key = of_given[i].name;
+    const std::string unset = value_text(of_defaults[i].member);
+    check_input(
+        find_key(own, key) || value_text(of_given[i].member) == unset,
+        "{}{} is for {}, and {}cell = \"{}\" has nothing of the kind: set it to its default, --set {}{}={}",
+        section, key, cells_with(key), section, name, section, key, unset);
   }
   Module root;
   CellOptions options = pytorch_cell(1, 1);
   options.settings = settings;
-  cell.make(root, "", options);
+  find_cell(name).make(root, "", options);
 }
 
 std::string description_of(const std::string& cell) { return find_cell(cell).description; }
@@ -217,17 +191,18 @@ Keys keys_of(CellSettings& settings, const std::string& cell) {
 
 void add_cell(const std::string& name, CellMaker maker, std::vector<SettingsKind> settings,
               const std::string& description) {
-  for (const NamedCell& cell : catalogue())
-    check(name != cell.name, "[add_cell] '{}' is known already", name);
-  const std::vector<SettingsKind> known = all_kinds();
-  for (const SettingsKind& kind : settings) {
-    if (std::any_of(known.begin(), known.end(), [&](const auto& it) { return it.type == kind.type; }))
-      continue;
-    CellSettings of_known, of_new;
-    const Keys taken = keys_of(of_known);
-    for (const Key& key : kind.keys(of_new))
-      check(std::none_of(taken.begin(), taken.end(), [&](const Key& it) { return it.name == key.name; }),
-            "[add_cell] the key '{}' of '{}' is another cell's", key.name, name);
+  for (const NamedCell& known : catalogue()) {
+    check(name != known.name, "[add_cell] '{}' is known already", name);
+    for (const SettingsKind& kind : settings) {
+      if (std::any_of(known.settings.begin(), known.settings.end(),
+                      [&](const SettingsKind& it) { return it.type == kind.type; }))
+        continue;
+      CellSettings its, added;
+      Keys taken = keys_of(its, known.name);
+      for (const Key& key : kind.keys(added))
+        check(!find_key(taken, key.name), "[add_cell] the key '{}' of '{}' is another cell's", key.name,
+              name);
+    }
   }
   catalogue().push_back({name, description, std::move(maker), std::move(settings)});
 }

@@ -34,9 +34,8 @@ Projection::Projection(Cell& cell, const std::string& weight_name, const GateRow
                        std::vector<const Parameter*> biases, Reads reads, int64_t window)
     : index_(std::ssize(cell.projections_)),
       reads_(reads),
-      begin_(reads == Reads::context ? cell.options.input_size - cell.options.context : 0),
-      width_(reads == Reads::context ? cell.options.context : cell.options.input_size - cell.options.context),
-      weight_(cell, weight_name, {sum_of(rows), width_}, cell.options.input_weights.per_gate(rows)),
+      weight_(cell, weight_name, {sum_of(rows), cell.options.input_size},
+              cell.options.input_weights.per_gate(rows)),
       biases_(std::move(biases)) {
   for (int64_t j = 1; j < window; ++j)
     earlier_weights_.push_back(std::make_unique<Parameter>(cell, fmt::format("{}_{}", weight_name, j),
@@ -45,8 +44,7 @@ Projection::Projection(Cell& cell, const std::string& weight_name, const GateRow
   cell.projections_.push_back(this);
 }
 
-Variable Projection::operator()(const Variable& all, const std::vector<Variable>& earlier) const {
-  const Variable x = width_ < all.shape().columns() ? all.slice_columns(begin_, begin_ + width_) : all;
+Variable Projection::operator()(const Variable& x, const std::vector<Variable>& earlier) const {
   check(earlier.size() >= earlier_weights_.size(), "[{}] reads {} steps, and was given {}", weight_.name(),
         earlier_weights_.size() + 1, earlier.size() + 1);
   std::vector<Variable> biases;
@@ -103,11 +101,6 @@ Variable StepInputs::take(const Projection& projection, int64_t begin, int64_t e
   rest = after;
   taken = end;
   return block;
-}
-
-bool Cell::reads_context() const {
-  return std::any_of(projections_.begin(), projections_.end(),
-                     [](const Projection* it) { return it->reads() == Projection::Reads::context; });
 }
 
 bool Cell::has_cell_state() const {

@@ -53,7 +53,6 @@ struct CellOptions {
   Initializer biases = constant_values(0);
   int64_t max_time_steps = 100;  // time steps with statistics of their own, if the cell has such statistics
   CellSettings settings{};       // of the cell's family
-  int64_t context = 0;  // the last columns of the input, if the cell integrates them as a flow of their own
   bool trained_initial_state = false;  // instead of zeros: Cell::train_initial_state()
 };
 
@@ -69,9 +68,9 @@ class Cell;
 /// An input projection W x + b of a cell: declared here, computed by the layer for all steps at once.
 class Projection {
  public:
-  /// What it is computed from: the layer's input without its context, or the context, for all steps at once;
-  /// or an input that the step itself computes (StepInputs::set_input).
-  enum class Reads { input, step, context };
+  /// What it is computed from: the layer's input, for all steps at once; or an input that the step itself
+  /// computes (StepInputs::set_input).
+  enum class Reads { input, step };
 
   /// `biases` are vectors that are added in each step, independent of the state. With a `window` of several
   /// steps it is the sum over j of W_j x_(t - j), each W_j a separate weight: W_0 is named `weight_name`, the
@@ -89,7 +88,6 @@ class Projection {
  private:
   int64_t index_;
   Reads reads_;
-  int64_t begin_, width_;  // the columns of the input that it reads
   Parameter weight_;
   std::vector<std::unique_ptr<Parameter>> earlier_weights_;
   std::vector<const Parameter*> biases_;
@@ -145,20 +143,18 @@ class StepInputs {
   Variable take(const Projection& projection);
   Variable take(const Projection& projection, int64_t begin, int64_t end);
 
-  /// Where the step is to compute the next h, [B, H], so that the layer need not copy it: for the operator
-  /// that gives h, as pointwise_at(x.place_of_h(), ...). Undefined: anywhere. A cell may ignore it.
-  const Tensor& place_of_h() const { return place_of_h_; }
-  void set_place_of_h(Tensor place) { place_of_h_ = std::move(place); }
-
   /// The number of steps since the state was reset.
   int64_t step() const { return step_; }
+
+  /// Where the step may compute the next h, [B, H], so that the layer need not copy it: the destination of
+  /// the operator that gives h, as pointwise_into(x.out, ...). Undefined: anywhere.
+  Tensor out{};
 
  private:
   std::vector<Variable> projected_;  // each [B, width], without the columns already taken
   std::vector<int64_t> taken_;       // number of columns taken from each
   Variable input_;
   int64_t step_;
-  Tensor place_of_h_;
 };
 
 /// A part of a cell's state: its name and width.
@@ -184,9 +180,6 @@ class Cell : public Module {
   virtual bool looks_across_rows() const { return false; }
   /// Whether a step reads previous.h: if not, recurrent dropout has no effect.
   virtual bool reads_h() const { return true; }
-  /// Whether it integrates CellOptions::context as a flow of its own.
-  bool reads_context() const;
-
   bool has_cell_state() const;
   /// Makes the initial state a set of trained vectors, one for each tensor of the state, which all rows begin
   /// with: parameters h0, c0, ..., at first 0. Earlier inputs remain 0, and so does an h that no step reads.

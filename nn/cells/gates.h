@@ -101,24 +101,6 @@ struct MultiplicativeIntegration {
   }
 };
 
-/// A further flow g beside those that z has integrated, of which f is the first: section 2.1, pairwise. The
-/// last two are vectors.
-struct IntegrateFlow {
-  static constexpr auto name = "integrate_flow";
-  static constexpr auto equation = "z + (alpha f + beta) g";
-  static constexpr KnownValue known[] = {{{1, 2, 3, 0.5, 0.25}, {4.75}}, {{-1, 0.5, 2, -2, 3}, {3}}};
-  HD auto operator()(auto z, auto f, auto g, auto alpha, auto beta) const {
-    return z + (alpha * f + beta) * g;
-  }
-};
-/// The same of a further pair of flows; alpha is a vector.
-struct IntegratePair {
-  static constexpr auto name = "integrate_pair";
-  static constexpr auto equation = "z + alpha f g";
-  static constexpr KnownValue known[] = {{{1, 2, 3, 0.5}, {4}}, {{-1, 0.5, 2, -2}, {-3}}};
-  HD auto operator()(auto z, auto f, auto g, auto alpha) const { return z + alpha * f * g; }
-};
-
 /// How a Mogrifier scales input or state by the other. Melis et al. 2020 (1), (2).
 struct Mogrify {
   static constexpr auto name = "mogrify";
@@ -185,8 +167,8 @@ struct LayerNormalizedSum {
 };
 
 /// What of this file is launched, tested and documented.
-using Gates = OperatorList<LstmCellState, LstmOutput, LstmGates, LstmGatesSigmoid, GruReset, GruUpdate,
-                           GruResetAfter, MultiplicativeIntegration, IntegrateFlow, IntegratePair, Mogrify,
-                           HighwayUpdate, SruGates, QrnnGates, LayerNormalizedSum>;
+using Gates =
+    OperatorList<LstmCellState, LstmOutput, LstmGates, LstmGatesSigmoid, GruReset, GruUpdate, GruResetAfter,
+                 MultiplicativeIntegration, Mogrify, HighwayUpdate, SruGates, QrnnGates, LayerNormalizedSum>;
 
 }  // namespace rondo

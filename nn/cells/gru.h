@@ -35,7 +35,7 @@ struct Gru : Cell {
     const Variable& r = gate[0];
     const Variable& z = gate[1];
     const Variable n = join(x, W, pointwise(GruReset{}, r, seen), U, candidate, candidate + H);
-    return {pointwise_at(x.place_of_h(), GruUpdate{}, z, n, previous.h_unmasked())};
+    return {pointwise_into(x.out, GruUpdate{}, z, n, previous.h_unmasked())};
   }
 
   const int64_t M = RecurrentInput::width(options);
@@ -46,13 +46,13 @@ struct Gru : Cell {
   Recurrent U;
 };
 
-/// h' from stacked W x + b and U h + b' [B, 3H], with the reset after the product; computed at `place`, if
-/// that is defined.
+/// h' from stacked W x + b and U h + b' [B, 3H], with the reset after the product; computed at `out`, if that
+/// is defined.
 inline Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h,
-                                           const Tensor& place = {}) {
+                                           const Tensor& out = {}) {
   const int64_t H = h.shape().columns();
   const std::vector<Variable> x = split(from_x, {H, H, H}), u = split(from_h, {H, H, H});
-  return pointwise_at(place, GruResetAfter{}, x[0], x[1], x[2], u[0], u[1], u[2], h);
+  return pointwise_into(out, GruResetAfter{}, x[0], x[1], x[2], u[0], u[1], u[2], h);
 }
 
 /// The GRU of PyTorch's nn.GRU and cuDNN: n = tanh(W x + b + r (U h + b')) with two biases; with one bias, b
@@ -69,7 +69,7 @@ struct GruWithResetAfter : Cell {
   State step(StepInputs& x, const State& previous) override {
     const Variable from_h =
         biases.recurrent ? linear(previous.h, U, {*biases.recurrent}) : linear(previous.h, U);
-    return {gru_state_with_reset_after(x.take(W), from_h, previous.h_unmasked(), x.place_of_h())};
+    return {gru_state_with_reset_after(x.take(W), from_h, previous.h_unmasked(), x.out)};
   }
 
   const GateRows gates = GateRows(3, hidden());

@@ -32,7 +32,7 @@ struct GateBiasSettings {
   int64_t biases = 2;
 };
 inline Keys keys_of(GateBiasSettings& it) {
-  return {{"biases", &it.biases, between(0, 2), "",
+  return {{"biases", &it.biases, between(0, 2),
            "biases of each gate: 2 as in PyTorch (input and recurrent), 1, or 0 (as in equations (2)-(5) of "
            "Luchetta's GRU); cells with multiplicative integration or batch normalisation, dt_rnn and "
            "dts_rnn always have one"}};
@@ -42,7 +42,7 @@ struct ForgetGateSettings {
   double forget_bias = 0;
 };
 inline Keys keys_of(ForgetGateSettings& it) {
-  return {{"forget_bias", &it.forget_bias, {}, "", "added to the initial bias of an LSTM's forget gate"}};
+  return {{"forget_bias", &it.forget_bias, "added to the initial bias of an LSTM's forget gate"}};
 }
 
 /// The settings that a cell with a forget gate has in addition.

@@ -18,12 +18,12 @@
 namespace rondo {
 
 /// The next state from the pre-activations of stacked gates [B, 4H] and c [B, H]; its h is computed at
-/// `place_of_h`, if that is defined.
+/// `out`, if that is defined.
 template <class Gates = LstmGates>
-State lstm_state(const Variable& z, const Variable& c, const Tensor& place_of_h = {}) {
+State lstm_state(const Variable& z, const Variable& c, const Tensor& out = {}) {
   const int64_t H = c.shape().columns();
   const std::vector<Variable> gate = split(z, {H, H, H, H});
-  const auto next = pointwise_outputs_at(place_of_h, Gates{}, gate[0], gate[1], gate[2], gate[3], c);
+  const auto next = pointwise_outputs_into(out, Gates{}, gate[0], gate[1], gate[2], gate[3], c);
   return {next[0], next[1]};
 }
 
@@ -47,11 +47,11 @@ struct Lstm : Cell {
     const Variable& seen = past(x, previous);
     const Variable z = join(x, W, seen, U, 0, 4 * hidden());
     if constexpr (!Join::normalizes_cell_state) {
-      return lstm_state<Gates>(z, previous.c, x.place_of_h());
+      return lstm_state<Gates>(z, previous.c, x.out);
     } else {
       const std::vector<Variable> gate = split(z, gates);
       const Variable c = pointwise(LstmCellState{}, gate[0], gate[1], gate[2], previous.c);
-      return {pointwise_at(x.place_of_h(), LstmOutput{}, gate[3], join.cell_state(x, c)), c};
+      return {pointwise_into(x.out, LstmOutput{}, gate[3], join.cell_state(x, c)), c};
     }
   }
 

@@ -31,10 +31,7 @@ struct MinimalGatedUnitSettings {
   MguGate mgu_gate = MguGate::full;
 };
 inline Keys keys_of(MinimalGatedUnitSettings& it) {
-  return {{"mgu_gate",
-           choice(it.mgu_gate),
-           {},
-           "",
+  return {{"mgu_gate", choice(it.mgu_gate),
            "what the forget gate is computed from. full: W x + U h + b; mgu1: U h + b; mgu2: U h; mgu3: b, "
            "where b is one bias (Heck & Salem 2017)"}};
 }
@@ -55,7 +52,7 @@ struct MinimalGatedUnit : Cell {
     const int64_t x_rows = sum_of(of_x), h_rows = sum_of(of_h);  // n has the last of them
     const Variable n =
         add_linear(x.take(W, x_rows - hidden(), x_rows), filtered, U.rows(h_rows - hidden(), h_rows));
-    return {pointwise_at(x.place_of_h(), HighwayUpdate{}, n, f, previous.h_unmasked())};
+    return {pointwise_into(x.out, HighwayUpdate{}, n, f, previous.h_unmasked())};
   }
 
   const MguGate variant = settings<MinimalGatedUnitSettings>().mgu_gate;

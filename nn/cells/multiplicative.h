@@ -132,7 +132,7 @@ struct TrueMultiplicativeLstm : TrueMultiplicativeCell {
   State step(StepInputs& x, const State& previous) override {
     const Variable& h = previous.h;
     const Variable i = gate(x, h, 0), f = gate(x, h, 1), g = gate(x, h, 2), o = gate(x, h, 3);
-    const auto next = pointwise_outputs_at(x.place_of_h(), LstmGates{}, i, f, g, o, previous.c);
+    const auto next = pointwise_outputs_into(x.out, LstmGates{}, i, f, g, o, previous.c);
     return {next[0], next[1]};
   }
 };
@@ -153,7 +153,7 @@ struct TrueMultiplicativeGru : TrueMultiplicativeCell {
     const Variable& h = previous.h;
     const Variable r = gate(x, h, 0), z = gate(x, h, 1);
     const Variable n = gate(x, pointwise(GruReset{}, r, h), 2);
-    return {pointwise_at(x.place_of_h(), GruUpdate{}, z, n, previous.h_unmasked())};
+    return {pointwise_into(x.out, GruUpdate{}, z, n, previous.h_unmasked())};
   }
 };
 

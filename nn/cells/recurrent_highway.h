@@ -25,7 +25,7 @@ struct RecurrentHighwaySettings {
 inline Keys keys_of(RecurrentHighwaySettings& it) {
   return {{"recurrence_depth", &it.recurrence_depth, between(1, 1000), "layers",
            "that a step of a recurrent highway network goes through"},
-          {"transform_bias", &it.transform_bias, {}, "", "initial bias of the gates that let new values in"}};
+          {"transform_bias", &it.transform_bias, "initial bias of the gates that let new values in"}};
 }
 
 struct RecurrentHighwayNetwork : Cell {

@@ -29,7 +29,7 @@ struct Rnn : Cell {
   State step(StepInputs& x, const State& previous) override {
     const Variable& seen = past(x, previous);
     Variable z = join(x, W, seen, U, 0, hidden());
-    return {activation == RnnActivation::tanh ? pointwise_at(x.place_of_h(), Tanh{}, z) : z};
+    return {activation == RnnActivation::tanh ? pointwise_into(x.out, Tanh{}, z) : z};
   }
 
   const GateRows gates{hidden()};

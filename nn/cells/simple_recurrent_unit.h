@@ -20,7 +20,7 @@ struct SimpleRecurrentUnitSettings {
   double highway_bias = 0;
 };
 inline Keys keys_of(SimpleRecurrentUnitSettings& it) {
-  return {{"highway_bias", &it.highway_bias, between(-20, 20), "",
+  return {{"highway_bias", &it.highway_bias, between(-20, 20),
            "initial bias of the gate between the state and the input that goes around it"}};
 }
 

@@ -17,6 +17,8 @@ Attention::Attention(Module& parent, std::string name, Score score, int64_t quer
   };
   check(!batch_norm || score == Score::additive, "[attention] only additive scores are batch-normalised");
   switch (score) {
+    case Score::none:
+      throw Error("[attention] a score was expected, got none");
     case Score::dot:
       check(query_size == source_size,
             "[attention] dot scores need queries as wide as the source's states, got {} and {}", query_size,

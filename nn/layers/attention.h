@@ -16,10 +16,12 @@ namespace rondo {
 
 /// The score of state s of the source for the query q.
 enum class Score {
+  none,     // there is no attention: what a model's options say
   dot,      // q . s
   general,  // q . W_a s
   additive  // v_a . tanh(W_a q + U_a s), Bahdanau's; Luong's concat
 };
+inline std::vector<std::string> names_of(Score) { return {"none", "dot", "general", "additive"}; }
 
 /// Parameters, by the papers' names: general W_a [query, source]; additive W_a [A, query], U_a [A, source]
 /// and v_a [1, A]. They are initialised like a Linear's weight. There are no biases, as in the papers.
@@ -29,8 +31,8 @@ enum class Score {
 class Attention : public Module {
  public:
   /// Widths of a query, of a state of the source and, for additive scores, of the tanh layer (0: that of a
-  /// query). Throws Error for dot scores with different widths, and for batch normalisation of other scores
-  /// than additive ones.
+  /// query). Throws Error for no score, for dot scores with different widths, and for batch normalisation of
+  /// other scores than additive ones.
   Attention(Module& parent, std::string name, Score score, int64_t query_size, int64_t source_size,
             int64_t additive_size = 0, bool batch_norm = false);
 

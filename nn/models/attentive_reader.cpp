@@ -17,20 +17,12 @@ StackOptions stack_of(const AttentiveReaderOptions& options) {
 Keys keys_of(AttentiveReaderOptions& it) {
   const Keys of_model = {
       {"layers", &it.layers, between(1, 1000), "layers", "of each of the two recurrent stacks"},
-      {"bidirectional", &it.bidirectional, {}, "", "read both texts in both directions"},
-      {"batch_norm_attention",
-       &it.batch_norm_attention,
-       {},
-       "",
+      {"bidirectional", &it.bidirectional, "read both texts in both directions"},
+      {"batch_norm_attention", &it.batch_norm_attention,
        "batch-normalise each term inside a tanh of the attention, and of what joins document and question; "
        "with a bn_ cell it is the BN-everywhere of Cooijmans et al. 2016"},
   };
   return sentence_keys(it, of_model);
-}
-
-void check_options(const AttentiveReaderOptions& options) {
-  check_limits_of(options);
-  check_sentence_options(options);
 }
 
 bool looks_across_rows(const AttentiveReaderOptions& options) {

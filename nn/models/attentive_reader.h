@@ -38,8 +38,6 @@ struct AttentiveReaderOptions : SentenceOptions {
   bool batch_norm_attention = false;
 };
 Keys keys_of(AttentiveReaderOptions& options);
-/// InputError if the options contradict each other.
-void check_options(const AttentiveReaderOptions& options);
 /// Whether an answer depends on the other questions of a batch in training.
 bool looks_across_rows(const AttentiveReaderOptions& options);
 
@@ -65,7 +63,6 @@ class AttentiveReader : public Module {
   }
 
   const AttentiveReaderOptions& options() const { return options_; }
-  int64_t vocabulary() const { return embedding_.weight.shape()[0]; }
   int64_t entities() const { return output_.weight.shape()[0]; }
   /// Of the document, then of the question; each in the order of RecurrentStack::cells().
   std::vector<Cell*> cells() const;

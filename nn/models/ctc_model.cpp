@@ -4,16 +4,11 @@
 namespace rondo {
 
 Keys keys_of(CtcModelOptions& it) {
-  Keys keys = sentence_keys(
-      it, {{"layers", &it.layers, between(1, 1000), "layers", "of the network"},
-           {"bidirectional", &it.bidirectional, {}, "", "read each utterance in both directions"}});
+  Keys keys =
+      sentence_keys(it, {{"layers", &it.layers, between(1, 1000), "layers", "of the network"},
+                         {"bidirectional", &it.bidirectional, "read each utterance in both directions"}});
   std::erase_if(keys, [](const Key& key) { return key.name.starts_with("embedding"); });
   return keys;
-}
-
-void check_options(const CtcModelOptions& options) {
-  check_limits_of(options);
-  check_sentence_options(options);
 }
 
 CtcModel::CtcModel(const CtcModelOptions& options, int64_t width, int64_t symbols, uint64_t seed,

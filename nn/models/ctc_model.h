@@ -27,8 +27,6 @@ struct CtcModelOptions : SentenceOptions {
   int64_t layers = 4;
 };
 Keys keys_of(CtcModelOptions& options);
-/// InputError if the options contradict each other.
-void check_options(const CtcModelOptions& options);
 
 class CtcModel : public Module {
  public:

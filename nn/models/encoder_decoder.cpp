@@ -20,9 +20,7 @@ EncoderDecoderOptions checked_with(const EncoderDecoderOptions& options, int64_t
   return options;
 }
 
-bool has_fixed_context(const EncoderDecoderOptions& options) {
-  return options.attention == SourceAttention::none;
-}
+bool has_fixed_context(const EncoderDecoderOptions& options) { return options.attention == Score::none; }
 
 /// What the decoder reads of a step.
 int64_t decoder_input(const EncoderDecoderOptions& options) {
@@ -32,17 +30,10 @@ int64_t decoder_input(const EncoderDecoderOptions& options) {
   return options.embedding + extra;
 }
 
-/// How many of these numbers are a flow of their own.
-int64_t decoder_context(const EncoderDecoderOptions& options) {
-  const bool is_a_flow = options.context_integration == ContextIntegration::multiplicative;
-  return is_a_flow ? decoder_input(options) - options.embedding : 0;
-}
-
 /// It begins with the encoder's last state, or with zeros.
 StackOptions decoder_stack(EncoderDecoderOptions options) {
   options.trained_initial_states = false;
-  return stack_options(options, options.decoder_layers, decoder_input(options), false,
-                       decoder_context(options));
+  return stack_options(options, options.decoder_layers, decoder_input(options), false);
 }
 
 /// For one step t: 1 for the sentences that have it, else 0; empty if all have it.
@@ -50,17 +41,6 @@ Lengths lengths_at(const Lengths& lengths, int64_t t) {
   Lengths at;
   for (const int64_t length : lengths) at.push_back(t < length);
   return std::find(at.begin(), at.end(), 0) == at.end() ? Lengths() : at;
-}
-
-Score score_of(SourceAttention attention) {
-  switch (attention) {
-    case SourceAttention::dot:
-      return Score::dot;
-    case SourceAttention::additive:
-      return Score::additive;
-    default:
-      return Score::general;
-  }
 }
 
 }  // namespace
@@ -96,7 +76,7 @@ Decoder::Decoder(Module& parent, std::string name, const EncoderDecoderOptions& 
     }
   }
   if (!has_fixed_context(options))
-    attention = std::make_unique<Attention>(*this, "attention", score_of(options.attention), H, H);
+    attention = std::make_unique<Attention>(*this, "attention", options.attention, H, H);
   if (options.tied == TiedTables::none)
     output = std::make_unique<Linear>(*this, "output", options.readout_width(), vocabulary);
   else
@@ -106,24 +86,15 @@ Decoder::Decoder(Module& parent, std::string name, const EncoderDecoderOptions& 
 EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options, int64_t source_vocabulary,
                                int64_t target_vocabulary, uint64_t seed, Device device)
     : options_(checked_with(options, source_vocabulary, target_vocabulary)),
-      own_decoder_(std::make_unique<Decoder>(*this, "", options, target_vocabulary)),
-      own_encoder_(
-          std::make_unique<Encoder>(*this, "", options, source_vocabulary,
-                                    options.tied == TiedTables::all ? &own_decoder_->embedding : nullptr)),
-      decoder_(own_decoder_.get()),
-      encoder_(own_encoder_.get()) {
+      decoder_(std::make_shared<Decoder>(*this, "", options, target_vocabulary)),
+      encoder_(std::make_shared<Encoder>(*this, "", options, source_vocabulary,
+                                         options.tied == TiedTables::all ? &decoder_->embedding : nullptr)) {
   finalize(seed, options.init_all, device);
 }
 
-EncoderDecoder::EncoderDecoder(Module& root, const EncoderDecoderOptions& options, Encoder* encoder,
-                               Decoder& decoder)
-    : Module(root, ""), options_(options), decoder_(&decoder), encoder_(encoder) {}
-
-std::vector<Cell*> EncoderDecoder::cells() const {
-  std::vector<Cell*> all = encoder_ ? encoder_->stack.cells() : std::vector<Cell*>();
-  for (Cell* cell : decoder_->stack.cells()) all.push_back(cell);
-  return all;
-}
+EncoderDecoder::EncoderDecoder(Module& root, const EncoderDecoderOptions& options,
+                               std::shared_ptr<Encoder> encoder, std::shared_ptr<Decoder> decoder)
+    : Module(root, ""), options_(options), decoder_(std::move(decoder)), encoder_(std::move(encoder)) {}
 
 EncoderDecoder::Source EncoderDecoder::encode(const SentenceInput& source) {
   if (!encoder_) return no_source(source.sentences);

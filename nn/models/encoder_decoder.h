@@ -29,16 +29,6 @@
 
 namespace rondo {
 
-/// What the decoder reads of the source at each step: the fixed context, or a context by attention with one
-/// of the scores of nn/layers/attention.h.
-enum class SourceAttention { none, dot, general, additive };
-inline std::vector<std::string> names_of(SourceAttention) { return {"none", "dot", "general", "additive"}; }
-
-/// How the decoder's first layer reads e_t beside the previous symbol: as one input, W [y ; e]; or as a third
-/// flow C e, which is multiplied with W y and with U s (nn/cells/multiplicative_integration.h).
-enum class ContextIntegration { add, multiplicative };
-inline std::vector<std::string> names_of(ContextIntegration) { return {"add", "multiplicative"}; }
-
 /// How the decoder's first state is made from the encoder's last one.
 enum class Bridge { zeros, copy, linear };
 inline std::vector<std::string> names_of(Bridge) { return {"zeros", "copy", "linear"}; }
@@ -56,9 +46,8 @@ struct EncoderDecoderOptions : SentenceOptions {
   }
 
   int64_t encoder_layers = 1, decoder_layers = 1;
-  SourceAttention attention = SourceAttention::general;
+  Score attention = Score::general;  // none: the decoder reads the fixed context at each step
   bool input_feeding = false;
-  ContextIntegration context_integration = ContextIntegration::add;
   Bridge bridge = Bridge::linear;
   int64_t readout = 0;  // units of r; 0: H
   TiedTables tied = TiedTables::none;
@@ -107,9 +96,10 @@ class EncoderDecoder : public Module {
   /// InputErrors of check_options(), and for tables that are to be one but differ in their size.
   EncoderDecoder(const EncoderDecoderOptions& options, int64_t source_vocabulary, int64_t target_vocabulary,
                  uint64_t seed = 1, Device device = Device::cpu);
-  /// Of parts of `root`, which must outlive it; it adds no parameters. Without an encoder it is a language
-  /// model: whatever the source, s_0 = 0 and c_t = 0.
-  EncoderDecoder(Module& root, const EncoderDecoderOptions& options, Encoder* encoder, Decoder& decoder);
+  /// Of parts of `root`, which must outlive it; it adds no parameters. Without an encoder (null) it is a
+  /// language model: whatever the source, s_0 = 0 and c_t = 0.
+  EncoderDecoder(Module& root, const EncoderDecoderOptions& options, std::shared_ptr<Encoder> encoder,
+                 std::shared_ptr<Decoder> decoder);
 
   /// What the decoder needs of the source.
   struct Source {
@@ -153,11 +143,7 @@ class EncoderDecoder : public Module {
   CrossEntropy cross_entropy(const Variable& readout, const Tokens& targets, double smoothing = 0) const;
 
   const EncoderDecoderOptions& options() const { return options_; }
-  /// 0 without an encoder.
-  int64_t source_vocabulary() const { return encoder_ ? encoder_->embedding.weight.shape()[0] : 0; }
   int64_t target_vocabulary() const { return decoder_->output->weight.shape()[0]; }
-  /// Of encoder and decoder.
-  std::vector<Cell*> cells() const;
 
  private:
   /// What a decoder without a source reads.
@@ -170,10 +156,8 @@ class EncoderDecoder : public Module {
                const Lengths& lengths);
 
   EncoderDecoderOptions options_;
-  std::unique_ptr<Decoder> own_decoder_;  // null: it is shared
-  std::unique_ptr<Encoder> own_encoder_;
-  Decoder* decoder_;
-  Encoder* encoder_;  // null: a language model
+  std::shared_ptr<Decoder> decoder_;
+  std::shared_ptr<Encoder> encoder_;  // null: a language model
 };
 
 }  // namespace rondo

@@ -23,20 +23,12 @@ Variable mean_over_time(const Variable& states, const Lengths& lengths) {
 Keys keys_of(SentenceClassifierOptions& it) {
   const Keys of_model = {
       {"layers", &it.layers, between(1, 1000), "layers", "of the recurrent stack"},
-      {"bidirectional", &it.bidirectional, {}, "", "read each sentence in both directions"},
-      {"summary",
-       choice(it.summary),
-       {},
-       "",
+      {"bidirectional", &it.bidirectional, "read each sentence in both directions"},
+      {"summary", choice(it.summary),
        "what is predicted from: the last state of each direction, the mean of all states, or the maximum of "
        "each unit over time"},
   };
   return sentence_keys(it, of_model);
-}
-
-void check_options(const SentenceClassifierOptions& options) {
-  check_limits_of(options);
-  check_sentence_options(options);
 }
 
 SentenceClassifier::SentenceClassifier(const SentenceClassifierOptions& options, int64_t vocabulary,
@@ -52,23 +44,16 @@ SentenceClassifier::SentenceClassifier(const SentenceClassifierOptions& options,
   finalize(seed, options.init_all, device);
 }
 
-RecurrentStack::Result SentenceClassifier::states(const SentenceInput& input) {
-  return read_sequences(recurrent_, embedded(embedding_.weight, embedding_dropout_, input), input.lengths);
-}
-
 Variable SentenceClassifier::summary(const SentenceInput& input) {
-  return summary_dropout_(summarized(options_.summary, states(input), options_.bidirectional, input.lengths));
-}
-
-Variable summarized(Summary summary, const RecurrentStack::Result& states, bool bidirectional,
-                    const Lengths& lengths) {
-  switch (summary) {
+  const auto [output, last] =
+      read_sequences(recurrent_, embedded(embedding_.weight, embedding_dropout_, input), input.lengths);
+  switch (options_.summary) {
     case Summary::mean:
-      return mean_over_time(states.output, lengths);
+      return summary_dropout_(mean_over_time(output, input.lengths));
     case Summary::max:
-      return max_over_first(states.output, lengths);
+      return summary_dropout_(max_over_first(output, input.lengths));
     default:
-      return last_h(states.states, bidirectional);
+      return summary_dropout_(last_h(last, options_.bidirectional));
   }
 }
 

@@ -32,8 +32,6 @@ struct SentenceClassifierOptions : SentenceOptions {
   Summary summary = Summary::max;
 };
 Keys keys_of(SentenceClassifierOptions& options);
-/// InputError if the options contradict each other.
-void check_options(const SentenceClassifierOptions& options);
 
 class SentenceClassifier : public Module {
  public:
@@ -42,9 +40,7 @@ class SentenceClassifier : public Module {
   SentenceClassifier(const SentenceClassifierOptions& options, int64_t vocabulary, int64_t classes,
                      uint64_t seed = 1, Device device = Device::cpu);
 
-  /// h of all steps; each sentence has one step or more.
-  RecurrentStack::Result states(const SentenceInput& input);
-  /// s after its dropout, [B, H].
+  /// s after its dropout, [B, H]; each sentence has one step or more.
   Variable summary(const SentenceInput& input);
   /// Logits of all classes, [B, K].
   Variable logits(const Variable& summary) const { return output_(summary); }
@@ -54,10 +50,7 @@ class SentenceClassifier : public Module {
   }
 
   const SentenceClassifierOptions& options() const { return options_; }
-  int64_t vocabulary() const { return embedding_.weight.shape()[0]; }
   int64_t classes() const { return output_.weight.shape()[0]; }
-  /// The cells of all layers, in the order of RecurrentStack::cells().
-  std::vector<Cell*> cells() const { return recurrent_.cells(); }
 
  private:
   SentenceClassifierOptions options_;
@@ -67,9 +60,5 @@ class SentenceClassifier : public Module {
   Dropout summary_dropout_;
   Linear output_;
 };
-
-/// One vector of the states of a stack's last layer, output [T, B, H] with zeros in the padding: [B, H].
-Variable summarized(Summary summary, const RecurrentStack::Result& states, bool bidirectional,
-                    const Lengths& lengths);
 
 }  // namespace rondo

@@ -4,16 +4,12 @@
 namespace rondo {
 
 Key cell_key(RecurrentOptions& it) {
-  return {"cell", &it.cell, one_of(cell_names()), "",
-          "the recurrent cell: `lm info --cells` says what each is"};
+  return {"cell", &it.cell, one_of(cell_names()), "the recurrent cell: `lm info --cells` says what each is"};
 }
 
 Key trained_initial_states_key(RecurrentOptions& it) {
   return {
-      "trained_initial_states",
-      &it.trained_initial_states,
-      {},
-      "",
+      "trained_initial_states", &it.trained_initial_states,
       "whether layers begin to read from trained vectors h0 and c0, at first 0, instead of zeros; decoders "
       "begin with what they are given"};
 }
@@ -52,7 +48,7 @@ Keys sentence_keys(SentenceOptions& it, const Keys& of_model) {
        "dropped from embeddings, between layers and before the output", true},
       {"variational", &it.variational, {}, "", "whether it drops the same units at all steps", true},
       trained_initial_states_key(it),
-      {"init_all", &it.init_all, at_least(0), "",
+      {"init_all", &it.init_all, at_least(0),
        "half width of one uniform distribution for every parameter, biases included; 0: PyTorch's initial "
        "values, but for embeddings"},
   };
@@ -68,13 +64,11 @@ void check_sentence_options(const SentenceOptions& options) {
       options.hidden);
 }
 
-StackOptions stack_options(const SentenceOptions& options, int64_t layers, int64_t input, bool bidirectional,
-                           int64_t context) {
+StackOptions stack_options(const SentenceOptions& options, int64_t layers, int64_t input,
+                           bool bidirectional) {
   const int64_t units = bidirectional ? options.hidden / 2 : options.hidden;
-  CellOptions first = pytorch_cell(input, units);
-  first.context = context;
   std::vector<LayerOptions> all(static_cast<size_t>(layers), pytorch_cell(options.hidden, units));
-  all.front() = first;
+  all.front() = pytorch_cell(input, units);
   StackOptions stack = stack_options(options, std::move(all));
   stack.bidirectional = bidirectional;
   return stack;

@@ -3,6 +3,7 @@
 // nn/models/sentence_classifier.h, nn/models/encoder_decoder.h.
 #pragma once
 
+#include <concepts>
 #include <string>
 
 #include "nn/layers/embedding.h"
@@ -40,11 +41,15 @@ struct SentenceOptions : RecurrentOptions {
 Keys sentence_keys(SentenceOptions& options, const Keys& of_model);
 /// InputError if the options contradict each other. It does not check the limits of single keys.
 void check_sentence_options(const SentenceOptions& options);
+/// The same, and the limits of single keys: of a model without other options that could contradict them.
+template <std::derived_from<SentenceOptions> Options>
+void check_options(const Options& options) {
+  check_limits_of(options);
+  check_sentence_options(options);
+}
 /// A stack of `layers` layers of width H, the first of which reads `input` numbers a step; if it is
-/// bidirectional, H / 2 in each direction. The last `context` of these numbers are a flow of their own
-/// (CellOptions).
-StackOptions stack_options(const SentenceOptions& options, int64_t layers, int64_t input, bool bidirectional,
-                           int64_t context = 0);
+/// bidirectional, H / 2 in each direction.
+StackOptions stack_options(const SentenceOptions& options, int64_t layers, int64_t input, bool bidirectional);
 
 /// The options of a model, for its constructor. InputErrors of their check_options().
 template <class Options>

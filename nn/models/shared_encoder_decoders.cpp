@@ -11,18 +11,16 @@ SharedEncoderDecoders::SharedEncoderDecoders(const EncoderDecoderOptions& option
   check_input(options.tied != TiedTables::all,
               "model.tied = \"all\" is for one encoder-decoder; here set \"output\": each language has its "
               "own tables");
+  std::map<std::string, std::shared_ptr<Encoder>> encoders;
+  std::map<std::string, std::shared_ptr<Decoder>> decoders;
   for (const Route& route : routes) {
-    Encoder* encoder = nullptr;
-    if (!route.source.empty()) {
-      std::unique_ptr<Encoder>& of_source = encoders_[route.source];
-      if (!of_source)
-        of_source = std::make_unique<Encoder>(*this, route.source, options, vocabularies.at(route.source));
-      encoder = of_source.get();
-    }
-    std::unique_ptr<Decoder>& decoder = decoders_[route.target];
+    std::shared_ptr<Encoder>& encoder = encoders[route.source];
+    if (!encoder && !route.source.empty())
+      encoder = std::make_shared<Encoder>(*this, route.source, options, vocabularies.at(route.source));
+    std::shared_ptr<Decoder>& decoder = decoders[route.target];
     if (!decoder)
-      decoder = std::make_unique<Decoder>(*this, route.target, options, vocabularies.at(route.target));
-    models_.push_back(std::make_unique<EncoderDecoder>(*this, options, encoder, *decoder));
+      decoder = std::make_shared<Decoder>(*this, route.target, options, vocabularies.at(route.target));
+    models_.push_back(std::make_unique<EncoderDecoder>(*this, options, encoder, decoder));
   }
   finalize(seed, options.init_all, device);
 }

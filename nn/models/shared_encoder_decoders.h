@@ -41,8 +41,6 @@ class SharedEncoderDecoders : public Module {
 
  private:
   std::vector<Route> routes_;
-  std::map<std::string, std::unique_ptr<Encoder>> encoders_;
-  std::map<std::string, std::unique_ptr<Decoder>> decoders_;
   std::vector<std::unique_ptr<EncoderDecoder>> models_;
 };
 

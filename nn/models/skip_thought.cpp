@@ -27,21 +27,15 @@ StackOptions decoder_of(SkipThoughtOptions options) {
 
 Keys keys_of(SkipThoughtOptions& it) {
   const Keys of_model = {
-      {"encoder",
-       choice(it.encoder),
-       {},
-       "",
+      {"encoder", choice(it.encoder),
        "uni: reads a sentence forwards; bi: in both directions, each with half of model.hidden; combine: a "
        "model of each kind side by side, whose vectors are joined"},
-      {"decoder_cell", &it.decoder_cell, one_of(cell_names()), "",
+      {"decoder_cell", &it.decoder_cell, one_of(cell_names()),
        "the recurrent cell of the two decoders; model.cell is the encoder's"},
-      {"context",
-       choice(it.context),
-       {},
-       "",
+      {"context", choice(it.context),
        "where a decoder reads the sentence's vector: at the gates of each step, as its first state, or both"},
-      {"recurrent_init", choice(it.recurrent_init.kind), {}, "", "initial values of recurrent weights"},
-      {"recurrent_range", &it.recurrent_init.range, at_least(0), "",
+      {"recurrent_init", choice(it.recurrent_init.kind), "initial values of recurrent weights"},
+      {"recurrent_range", &it.recurrent_init.range, at_least(0),
        "half width or deviation of model.recurrent_init, where it has one"},
   };
   return sentence_keys(it, of_model);
@@ -115,20 +109,6 @@ Variable SkipThought::encode(const SentenceInput& sentences, const std::vector<V
   for (size_t i = 0; i < parts_.size(); ++i)
     vectors.push_back(parts_[i]->encode(sentences, tables.empty() ? Variable() : tables.at(i)));
   return vectors.size() == 1 ? vectors.front() : concat(vectors);
-}
-
-std::vector<Cell*> SkipThought::cells_of(const SkipModel& part) {
-  std::vector<Cell*> all = part.encoder.cells();
-  for (const RecurrentStack* decoder : {&part.previous, &part.next})
-    for (Cell* cell : decoder->cells()) all.push_back(cell);
-  return all;
-}
-
-std::vector<Cell*> SkipThought::cells() const {
-  std::vector<Cell*> all;
-  for (const auto& part : parts_)
-    for (Cell* cell : cells_of(*part)) all.push_back(cell);
-  return all;
 }
 
 }  // namespace rondo

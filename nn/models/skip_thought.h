@@ -99,10 +99,6 @@ class SkipThought : public Module {
 
   const SkipThoughtOptions& options() const { return options_; }
   int64_t vocabulary() const { return parts_.front()->embedding.weight.shape()[0]; }
-  /// Of a part: encoder, previous, next.
-  static std::vector<Cell*> cells_of(const SkipModel& part);
-  /// Of all parts.
-  std::vector<Cell*> cells() const;
 
  private:
   SkipThoughtOptions options_;

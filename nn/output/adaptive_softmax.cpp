@@ -37,7 +37,7 @@ Keys keys_of(AdaptiveSoftmaxOptions& it) {
   return {{"cutoffs", &it.cutoffs, any_count(), "symbols",
            "of an adaptive output: numbers of the most frequent symbols before each cluster of rarer ones; "
            "none: a twentieth and a quarter of the vocabulary"},
-          {"cluster_divisor", &it.divisor, between(1, 1'000'000), "",
+          {"cluster_divisor", &it.divisor, between(1, 1'000'000),
            "of an adaptive output: by how much the vectors of a cluster are narrower than those of the one "
            "before"}};
 }

@@ -67,17 +67,13 @@ const State& PackedState::of_first(int64_t rows) {
 
 State PackedState::last() const {
   if (ended_.empty()) return state_;
-  const auto of_all = [&](const auto& part) {
-    std::vector<Variable> values{part(state_)};
-    for (auto it = ended_.rbegin(); it != ended_.rend(); ++it) values.push_back(part(*it));
+  size_t part = 0;
+  return state_.map([&](const Variable& longest) {
+    std::vector<Variable> values{longest};
+    for (auto it = ended_.rbegin(); it != ended_.rend(); ++it) values.push_back(it->tensors()[part].value);
+    ++part;
     return steps_.unsorted(concat_rows(values));
-  };
-  State all = state_;
-  all.h = of_all([](const State& it) { return it.h; });
-  if (all.c.defined()) all.c = of_all([](const State& it) { return it.c; });
-  for (size_t i = 0; i < all.others.size(); ++i)
-    all.others[i].value = of_all([i](const State& it) { return it.others[i].value; });
-  return all;
+  });
 }
 
 }  // namespace rondo

@@ -1,9 +1,12 @@
 // One cell along time.
 #include "nn/recurrent/recurrent_layer.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
-#include "nn/recurrent/step_observer.h"
 
 namespace rondo {
 namespace {
@@ -78,13 +81,11 @@ RecurrentLayer::Result RecurrentLayer::operator()(const Variable& x, const State
   return result;
 }
 
-void RecurrentLayer::begin(int64_t batch) { begin(batch, {}); }
-
 void RecurrentLayer::begin(int64_t batch, const std::vector<int64_t>& rows) {
   cell_->begin_chunk();
   mask_ = dropout_.mask(batch, cell_->options.hidden_size);
   begun_ = batch;
-  if (StepObserver* observer = step_observer()) observer->begins(*cell_, rows);
+  if (StepObserver* observer = Observing<StepObserver>::current()) observer->begins(*cell_, rows);
 }
 
 RecurrentLayer::Result RecurrentLayer::step(const Variable& x, const State& state, const Lengths& lengths) {
@@ -116,10 +117,10 @@ RecurrentLayer::Result RecurrentLayer::run(const Variable& x, const PackedSteps&
     state.set(std::move(before));
     for (size_t t = 0; t < inputs.size(); ++t) {
       const int64_t rows = steps.rows()[t];
-      const Tensor place = sequence.slice_rows(row, row + rows).as_part();
-      inputs[t].set_place_of_h(place);
+      const Tensor out = sequence.slice_rows(row, row + rows).as_part();
+      inputs[t].out = out;
       State next = next_state(inputs[t], state.of_first(rows), mask, steps);
-      next.h = moved(next.h, place);
+      next.h = moved(next.h, out);
       outputs.push_back(next.h);
       state.set(std::move(next));
       row += rows;
@@ -139,29 +140,25 @@ void RecurrentLayer::check_state(const State& state, int64_t batch) {
   for (size_t i = 0; fits && i < given.size(); ++i)
     fits = given[i].name == expected[i].name && given[i].value.shape() == Shape{batch, expected[i].width};
   if (fits) return;
-  std::string of_cell, of_state;
+  std::vector<std::string> of_cell, of_state;
   for (const StateTensor& it : expected)
-    of_cell += fmt::format("{}{} {}", of_cell.empty() ? "" : ", ", it.name, Shape{batch, it.width});
-  for (const State::Named& it : given)
-    of_state += fmt::format("{}{} {}", of_state.empty() ? "" : ", ", it.name, it.value.shape());
-  throw Error(fmt::format("[{}] a state with {} was expected, got {}", label_, of_cell,
-                          of_state.empty() ? "none" : of_state));
+    of_cell.push_back(fmt::format("{} {}", it.name, Shape{batch, it.width}));
+  for (const State::Named& it : given) of_state.push_back(fmt::format("{} {}", it.name, it.value.shape()));
+  throw Error(fmt::format("[{}] a state with {} was expected, got {}", label_, fmt::join(of_cell, ", "),
+                          of_state.empty() ? "none" : fmt::format("{}", fmt::join(of_state, ", "))));
 }
 
 void RecurrentLayer::check_same_parts(const State& next, const State& state) const {
-  bool same = next.others.size() == state.others.size();
-  for (size_t i = 0; same && i < next.others.size(); ++i) same = next.others[i].name == state.others[i].name;
-  if (same) return;
-  std::string given;
-  for (const State::Named& it : next.tensors())
-    given += fmt::format("{}{}", given.empty() ? "" : ", ", it.name);
+  if (std::ranges::equal(next.others, state.others, {}, &State::Named::name, &State::Named::name)) return;
+  std::vector<std::string> given;
+  for (const State::Named& it : next.tensors()) given.push_back(it.name);
   throw Error(fmt::format("[{}] a step returned a state of {}, which are not those of state_tensors()",
-                          label_, given));
+                          label_, fmt::join(given, ", ")));
 }
 
 State RecurrentLayer::next_state(StepInputs& inputs, const State& given, const Variable& mask,
                                  const PackedSteps& steps) {
-  StepObserver* const observer = step_observer();
+  StepObserver* const observer = Observing<StepObserver>::current();
   State observed;
   if (observer) observed = observer->before_step(*cell_, given);
   const State& state = observer ? observed : given;
@@ -170,11 +167,10 @@ State RecurrentLayer::next_state(StepInputs& inputs, const State& given, const V
     seen.h = state.h * mask.slice(0, state.h.shape()[0]);
     seen.h_before_mask = state.h;
   }
-  const bool zones_out = zoneout_.probability > 0;  // h' is then an input of what gives h
-  const Tensor place = observer ? Tensor() : inputs.place_of_h();
-  inputs.set_place_of_h(zones_out ? Tensor() : place);
+  const Tensor out = inputs.out;
+  if (zoneout_.probability > 0) inputs.out = {};  // the cell's h is then an input of what gives h
   State next = cell_->step(inputs, seen);
-  next.h = zoned_out(next.h, state.h, zoneout_, steps, place);
+  next.h = zoned_out(next.h, state.h, zoneout_, steps, out);
   if (next.c.defined()) next.c = zoned_out(next.c, state.c, zoneout_memory_, steps);
   check_same_parts(next, state);
   next.steps = state.steps + 1;
@@ -183,11 +179,11 @@ State RecurrentLayer::next_state(StepInputs& inputs, const State& given, const V
 }
 
 Variable RecurrentLayer::zoned_out(const Variable& next, const Variable& old, Dropout& zoneout,
-                                   const PackedSteps& steps, const Tensor& place) const {
+                                   const PackedSteps& steps, const Tensor& out) const {
   if (zoneout.probability == 0) return next;
   if (training()) {
     const Variable mask = steps.sorted(zoneout.mask(begun_, old.shape()[1]));
-    return pointwise_at(place, Zoneout{}, next, old, mask.slice(0, old.shape()[0]));
+    return pointwise_into(out, Zoneout{}, next, old, mask.slice(0, old.shape()[0]));
   }
   const auto kept = static_cast<real>(zoneout.probability);
   return old * kept + next * (1 - kept);

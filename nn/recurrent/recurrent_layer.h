@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "autograd/observe.h"
 #include "autograd/sequence.h"
 #include "nn/cells/catalogue.h"
 #include "nn/layers/dropout.h"
@@ -30,6 +31,20 @@ Keys keys_of(RecurrentRegularization& it);
 /// InputError, naming the key of section [model], for regularization that the cell cannot have.
 void check_regularization(const std::string& cell, const RecurrentRegularization& regularization);
 
+/// Looks at recurrent layers at work: each layer tells the observer of its thread (Observing<StepObserver>)
+/// when it begins, and the state before and after each step, whatever the cell.
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  /// The next steps of this cell are those of new sequences. The projections of all steps come first, with
+  /// `rows` rows of each; if there are none, those of each step come just before it.
+  virtual void begins(const Cell& cell, const std::vector<int64_t>& rows) = 0;
+  /// Before and after a step, of the sequences that have it. What they return takes the state's place, and
+  /// must have its values.
+  virtual State before_step(const Cell& cell, State state) = 0;
+  virtual State after_step(const Cell& cell, State state) = 0;
+};
+
 class RecurrentLayer : public Module {
  public:
   /// `cell` is a name that make_cell knows; the suffix is appended to the names of its parameters.
@@ -46,24 +61,24 @@ class RecurrentLayer : public Module {
   Result operator()(const Variable& x, const State& initial, const Lengths& lengths = {});
 
   /// The same, one step at a time. begin() computes what all steps of a chunk share: the effective weights
-  /// and the mask of the state. step() reads x [B, I]; `lengths` are 0 for rows that are padding, else 1.
-  /// Zoneout is drawn by each step(). Not in reverse. After a whole sequence or an update of the weights,
-  /// call begin() again. step() throws Error before begin().
-  void begin(int64_t batch);
+  /// and the mask of the state; `rows` are those of each step, for an observer. step() reads x [B, I];
+  /// `lengths` are 0 for rows that are padding, else 1. Zoneout is drawn by each step(). Not in reverse.
+  /// After a whole sequence or an update of the weights, call begin() again. step() throws Error before
+  /// begin().
+  void begin(int64_t batch, const std::vector<int64_t>& rows = {});
   Result step(const Variable& x, const State& state, const Lengths& lengths = {});
 
   Cell& cell() const { return *cell_; }
 
  private:
   void check_state(const State& state, int64_t batch);
-  void begin(int64_t batch, const std::vector<int64_t>& rows);
   /// The steps of x [T, B, I].
   Result run(const Variable& x, const PackedSteps& steps, const State& initial);
   /// Throws Error unless a step has returned the same tensors of the state as it was given.
   void check_same_parts(const State& next, const State& state) const;
   State next_state(StepInputs& inputs, const State& given, const Variable& mask, const PackedSteps& steps);
   Variable zoned_out(const Variable& next, const Variable& old, Dropout& zoneout, const PackedSteps& steps,
-                     const Tensor& place = {}) const;
+                     const Tensor& out = {}) const;
 
   std::string label_;  // of the cell, for errors
   std::unique_ptr<Cell> cell_;

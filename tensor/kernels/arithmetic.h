@@ -139,25 +139,7 @@ struct PartialSums {
   }
 };
 
-/// y[r, j] = x[r, 0] + ... + x[r, j]; from the end, x[r, j] + ... + x[r, last]. One thread adds up a row, in
-/// this order, on a GPU too: the rows for which it is used are short, and there are many of them.
-struct CumulativeSum {
-  static constexpr auto visit = Visit::rows;
-  Operand x, y;
-  bool from_end;
-  HD void operator()(auto row, int64_t r) const {
-    if (!row.first()) return;
-    const real* from = row_of(x, r);
-    real* to = row_of(y, r);
-    real total = 0;
-    for (int64_t i = 0; i < row.columns; ++i) {
-      const int64_t j = from_end ? row.columns - 1 - i : i;
-      to[j] = total += from[j];
-    }
-  }
-};
-
 using ArithmeticKernels = KernelList<Fill, Copy, CopySeveral, RoundToBf16, Accumulate, Scale, ScaleRows,
-                                     ColumnSums, PartialSums, CumulativeSum>;
+                                     ColumnSums, PartialSums>;
 
 }  // namespace rondo

@@ -364,7 +364,7 @@ TEST(Operators, ValuesDoNotDependOnThePlaceInARow) {
   // The same number at every place of rows of many lengths: bodies and tails of loops must agree.
   for (int64_t columns = 1; columns < 70; ++columns) {
     const Variable x(Tensor::filled({3, columns}, real(0.7315)));
-    for (const Variable& y : {tanh(x), sigmoid(x), exp(x), log(x), log_sigmoid(x), expm1(x), log1p(x)}) {
+    for (const Variable& y : {tanh(x), sigmoid(x), exp(x), log(x), log_add_exp(x, x)}) {
       const Numbers values = y.value().to_vector();
       for (real value : values) ASSERT_EQ(value, values[0]) << columns;
     }

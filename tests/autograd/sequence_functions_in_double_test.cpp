@@ -1,5 +1,5 @@
-// Operators of sequence models: their values against plain loops that share no code with them, their
-// gradients, and what they refuse.
+// Operators of sequence models: their values against plain loops that share no code with them, and what they
+// refuse. Their gradients: functions_in_double_test.cpp.
 #include <cmath>
 
 #include "autograd/linear.h"
@@ -43,15 +43,6 @@ Variable linear_of_each(const Variable& table, const Variable& W, const Variable
   std::vector<Variable> rows;
   for (const int32_t row : *repeated_rows) rows.push_back(table[row]);
   return linear(stack(rows), W, {b});
-}
-
-TEST(Gradient, OfALinearLayerOverRowsOfASmallTable) {
-  expect_gradients(
-      [](const Variables& x) {
-        const Variable rows = reshape(gather_rows(x[0], repeated_rows), {4, 2, 4});
-        return square(linear(rows, x[1], {x[2]})) + linear(tanh(rows), x[1]);
-      },
-      samples({{3, 4}, {5, 4}, {5}}));
 }
 
 TEST(Linear, MultipliesASmallTableUnlessItHasChanged) {
@@ -102,22 +93,6 @@ TEST(Linear, OverRowsWithoutHistoryLeavesTheTableWithoutGradient) {
   EXPECT_FALSE(linear(rows, W).needs_gradient());
 }
 
-TEST(Gradient, OfGatheredRows) {
-  expect_gradients(
-      [](const Variables& x) {
-        return square(gather_rows(x[0], tokens({5, 0, 5, 2})));
-      },
-      samples({{3, 2, 4}}));
-  // Of a slice, and of what is read besides.
-  expect_gradients(
-      [](const Variables& x) {
-        const Variable y = x[0] * x[0], part = y.slice(1, 4).slice_columns(1, 3);
-        return gather_rows(part, tokens({2, 0, 2})) * y.slice(0, 3).slice_columns(0, 2) +
-               embedding(x[0].slice(2, 5), tokens({1, 1, 0})).slice_columns(0, 2);
-      },
-      samples({{5, 4}}));
-}
-
 TEST(MapRows, MovesEachRowOnceAndPutsZerosElsewhere) {
   const Variable x(Tensor::from({1, 2, 3, 4, NAN, NAN, 5, 6}, {2, 2, 2}));
   const RowMap map({3, -1, 0, 1}, 4);
@@ -145,42 +120,6 @@ TEST(MapRows, OfRowsOfASmallTableAreRowsOfTheTable) {
   EXPECT_EQ(map_rows(rows, map).value().to_vector(), std::vector<real>(6 * 4, 1));
 }
 
-TEST(Gradient, OfMappedRows) {
-  expect_gradients(  // of rows of a small table
-      [](const Variables& x) {
-        return square(map_rows(gather_rows(x[0], repeated_rows), RowMap({7, 1, 4, 0, 2, 3}, 8)));
-      },
-      samples({{3, 4}}));
-  const RowMap map({4, -1, 0, 2, -1, 3}, 6);
-  expect_gradients([&](const Variables& x) { return square(map_rows(x[0], map)); }, samples({{3, 2, 4}}));
-  expect_gradients(  // of a part of something that is computed, and read besides
-      [&](const Variables& x) {
-        const Variable y = x[0] * x[0];
-        return map_rows(y.slice(1, 7).slice_columns(1, 3), map) * y.slice(2, 8).slice_columns(0, 2);
-      },
-      samples({{8, 4}}));
-}
-
-TEST(GatherSteps, TakesOneStepOfEachRow) {
-  const Variable x(samples({{4, 3, 2}})[0]);
-  const std::vector<int64_t> steps = {3, 0, 2};
-  const Variable y = gather_steps(x, steps);
-  ASSERT_EQ(y.shape(), (Shape{3, 2}));
-  for (int64_t b = 0; b < 3; ++b)
-    for (int64_t j = 0; j < 2; ++j)
-      EXPECT_EQ(y.value().to_vector()[b * 2 + j], at(x.value(), steps[static_cast<size_t>(b)], b, j));
-  EXPECT_EQ(any_error_of([&] {
-              gather_steps(x, {0, 4, 1});
-            }),
-            "[gather_steps] step 4 of row 1 is not in [0, 4)");
-  EXPECT_EQ(any_error_of([&] {
-              gather_steps(x, {0, 1});
-            }),
-            "[gather_steps] x [T, B, W] needs B steps, got [4, 3, 2] and 2 steps");
-  expect_gradients([&](const Variables& v) { return square(gather_steps(v[0], steps)); },
-                   samples({{4, 3, 2}}));
-}
-
 TEST(TransposeFirstTwo, ExchangesThem) {
   const Variable x(samples({{2, 4, 3}})[0]);
   const Variable y = transpose_first_two(x.slice_columns(1, 3));
@@ -197,13 +136,6 @@ TEST(TransposeFirstTwo, ExchangesThem) {
   EXPECT_EQ(any_error_of([] { transpose_first_two(Variable(Tensor::zeros({3}))); }),
             "[transpose_first_two] x is [A, B, W] or [A, B], got [3]");
   EXPECT_EQ(transpose_first_two(Variable(Tensor::zeros({0, 2, 3}))).shape(), (Shape{2, 0, 3}));
-}
-
-TEST(Gradient, OfTransposeFirstTwo) {
-  expect_gradients(
-      [](const Variables& x) { return square(transpose_first_two(x[0].slice_columns(1, 3))) * x[1]; },
-      samples({{2, 4, 3}, {2}}));
-  expect_gradients([](const Variables& x) { return square(transpose_first_two(x[0])); }, samples({{2, 5}}));
 }
 
 TEST(Repeat, AndTheSumOverTheFirstDimension) {
@@ -223,14 +155,6 @@ TEST(Repeat, AndTheSumOverTheFirstDimension) {
   EXPECT_EQ(any_error_of([&] { repeat(x, -1); }), "[repeat] a count of 0 or more was expected: -1");
   EXPECT_EQ(any_error_of([] { sum_over_first(Variable(Tensor::zeros({3}))); }),
             "[sum_over_first] needs two dimensions or more, got [3]");
-}
-
-TEST(Gradient, OfRepeatAndOfSumOverFirst) {
-  expect_gradients([](const Variables& x) { return repeat(x[0].slice_columns(1, 4), 3) * x[1]; },
-                   samples({{2, 4}, {3, 2, 3}}));
-  expect_gradients([](const Variables& x) { return repeat(x[0], 3) * x[1]; }, samples({{4}, {3, 4}}));
-  expect_gradients([](const Variables& x) { return square(sum_over_first(x[0].slice_columns(1, 4))); },
-                   samples({{3, 2, 4}}));
 }
 
 TEST(MaxOverFirst, IsTheLargestElementBeforeTheEnd) {
@@ -254,16 +178,6 @@ TEST(MaxOverFirst, IsTheLargestElementBeforeTheEnd) {
               max_over_first(Variable(x), {5, 1});
             }),
             "[max_over_first] 3 rows need as many lengths, got 2");
-}
-
-TEST(Gradient, OfMaxOverFirst) {
-  expect_gradients(
-      [](const Variables& x) {
-        return square(max_over_first(x[0], {4, 1, 2}));
-      },
-      samples({{4, 3, 9}}));
-  expect_gradients([](const Variables& x) { return max_over_first(x[0].slice_columns(1, 4)) * x[1]; },
-                   samples({{3, 2, 5}, {2, 3}}));
 }
 
 TEST(MaxOverFirst, OfEqualElementsTheFirstHasTheGradient) {
@@ -318,15 +232,6 @@ TEST(MaskedSoftmax, IsASoftmaxOfTheFirstAndZeroBehind) {
             "[softmax] a length from 0 to 21 was expected: 22");
 }
 
-TEST(Gradient, OfMaskedSoftmax) {
-  expect_gradients([](const Variables& x) { return softmax(x[0], {3, 0, 5}); }, samples({{3, 5}}));
-  expect_gradients(
-      [](const Variables& x) {
-        return softmax(x[0].slice_columns(1, 20), {17, 1});
-      },
-      samples({{2, 3, 21}}));
-}
-
 TEST(BatchedMatmul, MultipliesEachPairOfMatrices) {
   for (const auto& [N, M, K, P] :
        {std::array<int64_t, 4>{3, 2, 4, 5}, {2, 1, 33, 20}, {2, 3, 1, 1}, {2, 80, 70, 60}}) {
@@ -352,20 +257,6 @@ TEST(BatchedMatmul, MultipliesEachPairOfMatrices) {
               batched_matmul(Variable(Tensor::zeros({2, 3, 4})), Variable(Tensor::zeros({2, 5, 4})));
             }),
             "[batched_matmul] a [N, M, K] and b [N, K, P] need one N and one K: got [2, 3, 4] and [2, 5, 4]");
-}
-
-TEST(Gradient, OfBatchedMatmul) {
-  expect_gradients([](const Variables& x) { return square(batched_matmul(x[0], x[1])); },
-                   samples({{2, 3, 4}, {2, 4, 5}}));
-  expect_gradients([](const Variables& x) { return square(batched_matmul(x[0], x[1], Transpose::yes)); },
-                   samples({{2, 3, 4}, {2, 5, 4}}));
-  // Views, one value as both factors, and a factor that is used again.
-  expect_gradients(
-      [](const Variables& x) {
-        const Variable part = x[0].slice_columns(1, 4), scores = batched_matmul(part, part, Transpose::yes);
-        return batched_matmul(softmax(scores), part) * part;
-      },
-      samples({{2, 3, 5}}));
 }
 
 // Products of many rows, whose gradients no difference of elements would check in time.
@@ -414,11 +305,6 @@ TEST(LayerNorm, IsThePaperEquation) {
   EXPECT_EQ(
       any_error_of([&] { layer_norm(Variable(inputs[0]), Variable(inputs[1]), Variable(Tensor({2}))); }),
       "[layer_norm] x [3, 2, 19] needs weight and bias [19], got [19] and [2]");
-}
-
-TEST(Gradient, OfLayerNorm) {
-  expect_gradients([](const Variables& x) { return layer_norm(x[0].slice_columns(1, 8), x[1], x[2]); },
-                   samples({{3, 2, 9}, {7}, {7}}));
 }
 
 }  // namespace

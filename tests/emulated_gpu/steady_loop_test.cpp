@@ -30,7 +30,7 @@ TEST(EmulatedGpu, AStepIsOneUploadAndOneGraphAndNoWait) {
 // Sentences of different lengths: which rows are padding differs from step to step, and no step is replayed.
 TEST(EmulatedGpu, AStepOfSentencesDoesNotWait) {
   EncoderDecoderOptions options = small_encoder_decoder();
-  options.attention = SourceAttention::general;
+  options.attention = Score::general;
   ReversalTraining training({.batches = {.order = {.batch = 20}}}, options, 600, Device::cuda);
   training.advance(30);                   // an epoch: from now on no batch is larger than one before
   const auto waits_of = [&](int steps) {  // and of asking for their loss

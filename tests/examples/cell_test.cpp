@@ -22,7 +22,7 @@ struct UpdateGateSettings {
   double update_bias = 0;
 };
 inline Keys keys_of(UpdateGateSettings& it) {
-  return {{"update_bias", &it.update_bias, {}, "", "initial bias of the gate that keeps the state"}};
+  return {{"update_bias", &it.update_bias, "initial bias of the gate that keeps the state"}};
 }
 
 /// The update-gate RNN (UGRNN), Collins, Sohl-Dickstein & Sussillo 2017: g = s(W x + U h + b),

@@ -10,7 +10,7 @@ using namespace rondo;
 int main() {
   TranslationTask task;
   task.settings.data.files.generated_pairs = 2000;  // lines of letters, and the same in reverse
-  task.settings.model.attention = SourceAttention::general;
+  task.settings.model.attention = Score::general;
   task.settings.model.embedding = 32;
   task.settings.model.hidden = 64;
   task.settings.decoding.max_length = 20;

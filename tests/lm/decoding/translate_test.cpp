@@ -19,8 +19,8 @@ std::vector<std::vector<int32_t>> some_sources(const ReversalTraining& it) {
 }
 
 /// Trained enough to prefer some symbols, and little enough to hesitate.
-ReversalTraining& half_trained(SourceAttention attention, bool input_feeding) {
-  static std::map<std::pair<SourceAttention, bool>, std::unique_ptr<ReversalTraining>> trained;
+ReversalTraining& half_trained(Score attention, bool input_feeding) {
+  static std::map<std::pair<Score, bool>, std::unique_ptr<ReversalTraining>> trained;
   auto& it = trained[{attention, input_feeding}];
   if (!it) {
     EncoderDecoderOptions options = small_encoder_decoder();
@@ -34,7 +34,7 @@ ReversalTraining& half_trained(SourceAttention attention, bool input_feeding) {
   return *it;
 }
 
-class TranslateBy : public testing::TestWithParam<std::pair<SourceAttention, bool>> {
+class TranslateBy : public testing::TestWithParam<std::pair<Score, bool>> {
  protected:
   ReversalTraining& training = half_trained(GetParam().first, GetParam().second);
 
@@ -45,7 +45,7 @@ class TranslateBy : public testing::TestWithParam<std::pair<SourceAttention, boo
 
 TEST_P(TranslateBy, ABatchIsOneSentenceAtATime) {
   const auto sources = some_sources(training);
-  const bool attends = GetParam().first != SourceAttention::none;
+  const bool attends = GetParam().first != Score::none;
   for (const int64_t beam : {1, 4}) {
     const BeamOptions options{.beam = beam, .n_best = beam, .max_length = 12, .attention = attends};
     const Translations together = translated(sources, options);
@@ -92,10 +92,8 @@ TEST_P(TranslateBy, ScoresAreThoseOfTheWholeSentence) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Attention, TranslateBy,
-                         testing::Values(std::pair(SourceAttention::none, false),
-                                         std::pair(SourceAttention::dot, true),
-                                         std::pair(SourceAttention::general, false),
-                                         std::pair(SourceAttention::additive, true)),
+                         testing::Values(std::pair(Score::none, false), std::pair(Score::dot, true),
+                                         std::pair(Score::general, false), std::pair(Score::additive, true)),
                          [](const auto& instance) { return name_of(instance.param.first); });
 
 TEST(Translate, ReadsAReversedSourceAsInTraining) {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "lm/evaluation/probe.h"
-#include "nn/recurrent/step_observer.h"
+#include "nn/recurrent/recurrent_layer.h"
 
 namespace rondo {
 
@@ -60,7 +60,7 @@ inline void expect_gradients_of_differences(const ProbedLayer& seen, const Cell&
         constexpr double step = 1e-5;
         const auto with = [&](double by) {
           Shift shift(&cell, t, part.name, j, by);
-          const ObservedSteps observed(shift);
+          const Observing<StepObserver> observed(shift);
           return loss();
         };
         // Four points: h_0 = 0 is where layer normalisation bends most.

@@ -38,7 +38,6 @@ EachKey::Cases translation_cases() {
       {"model.bidirectional", {"false"}},
       {"model.attention", {"additive"}},
       {"model.input_feeding", {"true"}},
-      {"model.context_integration", {"multiplicative", {"model.cell=mi_lstm", "model.input_feeding=true"}}},
       {"model.bridge", {"copy"}},
       {"model.readout", {"3"}},
       {"model.tied", {"output", {"model.readout=4"}}},

@@ -139,7 +139,7 @@ MultiTaskLearning small_translators(const std::string& cell) {
 }
 
 TEST_P(GradientsOfCell, ReachAllOfSharedTranslators) {
-  for (const SourceAttention attention : {SourceAttention::none, SourceAttention::general}) {
+  for (const Score attention : {Score::none, Score::general}) {
     MultiTaskLearning task = small_translators(GetParam());
     EncoderDecoderOptions& options = task.settings.translation.model;
     if (traits_of(options.cell).recurrent_weights) options.regularization.weight_drop = 0.5;

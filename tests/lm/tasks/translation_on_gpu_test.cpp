@@ -8,7 +8,7 @@ namespace {
 
 TEST(TranslationOnGpu, TrainsAndTranslatesAsOnTheCpu) {
   NEED_GPU();
-  for (const SourceAttention attention : {SourceAttention::none, SourceAttention::general}) {
+  for (const Score attention : {Score::none, Score::general}) {
     EncoderDecoderOptions options = small_encoder_decoder();
     options.attention = attention;
     options.dropout = 0.2;
@@ -22,7 +22,7 @@ TEST(TranslationOnGpu, TrainsAndTranslatesAsOnTheCpu) {
     const Evaluation cpu_nats = evaluate_pairs(on_cpu.model, on_cpu.valid),
                      gpu_nats = evaluate_pairs(on_gpu.model, on_gpu.valid);
     EXPECT_NEAR(gpu_nats.nats(), cpu_nats.nats(), 1e-5);
-    const bool attends = attention != SourceAttention::none;
+    const bool attends = attention != Score::none;
     for (const int64_t beam : {1, 4}) {
       const BeamOptions search{.beam = beam, .n_best = beam, .max_length = 8, .attention = attends};
       auto sources = on_cpu.sources();

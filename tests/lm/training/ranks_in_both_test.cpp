@@ -300,7 +300,7 @@ TEST(Ranks, TrainATranslatorAsOneProcessDoes) {
 // Batches of one sentence, too: ranks without a share add nothing.
 TEST(Ranks, TrainOnBatchesThatAreSmallerThanTheirNumber) {
   EncoderDecoderOptions options = small<EncoderDecoderOptions>();
-  options.attention = SourceAttention::none;
+  options.attention = Score::none;
   const SentenceBatchOptions order{.batch = 12, .by = BatchBy::symbols};
   expect_trains_as_one_process_does(translation(options, order), 40);
 }

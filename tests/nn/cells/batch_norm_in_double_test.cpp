@@ -1,4 +1,4 @@
-// The batch-normalised cells against plain loops, values and gradients; and the gradients of their parts.
+// The batch-normalised cells against plain loops, values and gradients.
 #include <numeric>
 
 #include "autograd/operators/arithmetic.h"
@@ -70,42 +70,7 @@ TEST_P(BatchNormCell, IsThePlainLoops) {
   }
 }
 
-TEST_P(BatchNormCell, HasTheGradientOfCentralDifferences) {
-  const Case& it = GetParam();
-  Model model(it.cell);
-  if (it.from_zero) fill(value_of(model, "h0_l0"), 0), fill(value_of(model, "c0_l0"), 0);
-  set_population(model);
-  model.set_training(it.training);
-  const auto loss = [&] {
-    const Model::Result result = model.run(it.with_padding ? padded : all_valid);
-    Variable total = sum(square(result.c + real(1)));
-    for (const Variable& h : result.h) total = total + sum(square(h + real(1)));
-    return total;
-  };
-  loss().backward();
-  for (const Segment& segment : model.segments()) {
-    if (it.from_zero && it.training && segment.name == "h0_l0") continue;  // the columns begin to vary there
-    const Tensor value = part_of(model.values(), segment);
-    const std::vector<real> gradient = part_of(model.gradients(), segment).to_vector();
-    for (int64_t i = 0; i < value.size(); ++i) {
-      const int64_t place = place_of(value, i);
-      const auto at = [&, kept = value.data()[place]](double h) {
-        value.mutable_data()[place] = kept + h;
-        const double result = loss().value().item();
-        value.mutable_data()[place] = kept;
-        return result;
-      };
-      const double analytic = gradient[i];
-      // Of fourth order: two valid rows are steep.
-      const double h = 1e-5, numeric = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
-      ASSERT_NEAR(analytic, numeric, 1e-6 * std::max(1.0, std::abs(numeric))) << segment.name << " " << i;
-    }
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(Cells, BatchNormCell, testing::ValuesIn(cases()), testing::PrintToStringParamName());
-
-// ---- Gradients.
 
 // The true derivative, 316 gamma a step, would grow beyond all numbers over the first 100 steps.
 TEST(BatchNorm, RowsThatAreAllTheSameDoNotExplode) {
@@ -133,27 +98,6 @@ TEST(BatchNorm, RowsThatAreAllTheSameDoNotExplode) {
   for (int64_t t = 0; t < same; ++t) EXPECT_EQ(sum_of_squares(gradient[t]), 0) << t;
   EXPECT_GT(sum_of_squares(gradient), 0);
   EXPECT_LT(sum_of_squares(model.gradients()), 100);
-}
-
-TEST(Gradient, OfColumnMoments) {
-  const auto both = [](const ColumnMoments& moments) { return concat({moments.mean, moments.variance}); };
-  expect_gradients([&](const std::vector<Variable>& x) { return both(column_moments(x[0])); },
-                   samples({{4, 300}}));
-  expect_gradients(
-      [&](const std::vector<Variable>& x) {
-        return both(column_moments(x[0].slice_columns(1, 4))) + column_moments(x[0]).mean;
-      },
-      samples({{4, 6}}));
-  expect_gradients([](const std::vector<Variable>& x) { return column_moments(x[0]).variance; },
-                   samples({{5, 2}}));
-}
-
-TEST(Gradient, OfBatchNormalizationThroughItsStatistics) {
-  expect_gradients(
-      [](const std::vector<Variable>& x) {
-        return batch_normalization(x[0], column_moments(x[0]), x[1], x[2]);
-      },
-      samples({{5, 4}, {4}, {4}}));
 }
 
 TEST(ColumnMoments, RefuseABatchWithoutRows) {

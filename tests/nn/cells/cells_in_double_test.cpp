@@ -1,5 +1,5 @@
 // Every cell, in every way in which a stack may run it: values and gradients against plain loops written from
-// the equations (tests/nn/cells/plain_cells.h), and gradients against central differences.
+// the equations (tests/nn/cells/plain_cells.h), or central differences where statistics join the rows.
 #include <gtest/gtest.h>
 
 #include "autograd/functions.h"
@@ -332,32 +332,6 @@ TEST(CellValues, AreHeldToALoopForEveryCell) {
 class CellTest : public testing::TestWithParam<std::string> {};
 std::string name_of(const testing::TestParamInfo<std::string>& instance) { return instance.param; }
 
-/// Where a mistake is no single element's, a part of them is enough: the plain loops see all of them, too.
-constexpr int64_t coarse = 3;
-
-bool has_plain_cell(const std::string& cell) {
-  return std::any_of(plain_cells().begin(), plain_cells().end(),
-                     [&](const auto& it) { return it.first == cell; });
-}
-
-void expect_right_gradients(const std::string& cell, const std::vector<Condition>& conditions,
-                            int64_t stride) {
-  for (const Condition& condition : conditions) {
-    if (!suits(cell, condition)) continue;
-    SCOPED_TRACE(condition.name);
-    StackModel model(cell, condition);
-    expect_parameter_gradients(
-        model, [&] { return loss_of(model.run()); }, Differences::of_second_order, stride);
-  }
-}
-
-TEST_P(CellTest, HasRightGradients) {
-  const std::vector<Condition> as_it_is(settings.begin(), settings.begin() + 1),
-      others(settings.begin() + 1, settings.end());
-  expect_right_gradients(GetParam(), as_it_is, 1);
-  expect_right_gradients(GetParam(), others, has_plain_cell(GetParam()) ? coarse : 1);
-}
-
 INSTANTIATE_TEST_SUITE_P(Cells, CellTest, testing::ValuesIn(cell_names()), name_of);
 
 /// What a setting may change: names and sizes of the parameters, their initial values, or the output.
@@ -420,13 +394,8 @@ TEST(RecurrentStack, HasRightGradientsWithStatisticsOfTheBatch) {
       StackModel model(cell, condition);
       model.set_statistics_rate(0.05);
       expect_parameter_gradients(
-          model, [&] { return loss_of(model.run()); }, Differences::of_fourth_order, coarse);
+          model, [&] { return loss_of(model.run()); }, Differences::of_fourth_order, 3);
     }
-}
-
-TEST(RecurrentStack, HasRightGradients) {
-  expect_right_gradients("lstm", structures, coarse);
-  expect_right_gradients("mgru", structures, coarse);
 }
 
 // Whatever lies in the padding would be seen here.

@@ -52,17 +52,8 @@ PlainState linear_rnn(const PlainLayer& layer, const Vector& x, const Vector& h,
   return {next};
 }
 
-// Wu et al. 2016 (4), of row k of the stacked gates; with a context at the end of x, each pair of the three.
+// Wu et al. 2016 (4), of row k of the stacked gates.
 Number integrated(const PlainLayer& layer, int64_t k, const Vector& x, const Vector& h) {
-  if (layer.has("weight_ch")) {
-    const int64_t C = std::ssize(layer["weight_ch"]) / std::ssize(layer["beta_context"]);
-    const Number Wx = layer.product("weight_ih", k, {x.begin(), x.end() - C}),
-                 Cc = layer.product("weight_ch", k, {x.end() - C, x.end()}),
-                 Uh = layer.product("weight_hh", k, h);
-    return layer["alpha"][k] * Wx * Uh + layer["alpha_cx"][k] * Wx * Cc + layer["alpha_ch"][k] * Uh * Cc +
-           layer["beta1"][k] * Uh + layer["beta2"][k] * Wx + layer["beta_context"][k] * Cc +
-           layer["bias_ih"][k];
-  }
   const Number Wx = layer.product("weight_ih", k, x), Uh = layer.product("weight_hh", k, h);
   return layer["alpha"][k] * Wx * Uh + layer["beta1"][k] * Uh + layer["beta2"][k] * Wx + layer["bias_ih"][k];
 }

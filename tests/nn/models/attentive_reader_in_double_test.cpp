@@ -8,12 +8,10 @@
 #include <cmath>
 
 #include "nn/gradient_check.h"
-#include "tests/nn/parameters.h"
+#include "tests/nn/models/plain_stack.h"
 
 namespace rondo {
 namespace {
-
-using Numbers = std::vector<double>;
 
 constexpr int64_t words = 8, entities = 3, width = 4, texts = 4;
 
@@ -28,16 +26,6 @@ AttentiveReaderOptions reader_options(const std::string& cell = "rnn") {
 
 const std::vector<std::vector<int32_t>> documents = {{1, 4, 2, 5, 6}, {3, 7, 1}, {2, 2, 6, 0}, {5}},
                                         asked = {{2, 3}, {6, 1, 5}, {4}, {7, 0, 3}};
-
-/// Texts as a batch of `steps`; behind their ends stands the symbol `padding`.
-SentenceInput batch_of(const std::vector<std::vector<int32_t>>& all, int64_t steps, int32_t padding) {
-  std::vector<int32_t> ids;
-  Lengths lengths;
-  for (int64_t t = 0; t < steps; ++t)
-    for (const auto& text : all) ids.push_back(t < std::ssize(text) ? text[static_cast<size_t>(t)] : padding);
-  for (const auto& text : all) lengths.push_back(std::ssize(text));
-  return {tokens(ids), steps, std::ssize(all), lengths};
-}
 
 /// A weight by row and column; a vector is a row.
 struct Weight {
@@ -55,35 +43,12 @@ struct Weight {
   std::vector<real> values;
 };
 
-/// [forward ; reverse] states of an RNN at all steps: h_t = tanh(W E w_t + U h_(t-1) + b), h_0 trained or 0.
-std::vector<Numbers> plain_states(const Module& model, const std::string& stack,
+/// [forward ; reverse] states of an RNN at all steps.
+std::vector<Numbers> plain_states(const AttentiveReader& model, const std::string& stack,
                                   const std::vector<int32_t>& text) {
-  const int64_t H = width / 2;
-  std::vector<Numbers> all(text.size());
-  for (const std::string direction : {"", "_reverse"}) {
-    const Weight E(model, "embedding.weight"), W(model, stack + ".weight_ih_l0" + direction),
-        U(model, stack + ".weight_hh_l0" + direction);
-    std::vector<Weight> biases;
-    for (const char* name : {".bias_l0", ".bias_ih_l0", ".bias_hh_l0"})
-      if (has_parameter(model, stack + name + direction))
-        biases.emplace_back(model, stack + name + direction);
-    Numbers h(static_cast<size_t>(H), 0.0);
-    if (const std::string name = stack + ".h0_l0" + direction; has_parameter(model, name))
-      for (int64_t i = 0; i < H; ++i) h[static_cast<size_t>(i)] = Weight(model, name)(0, i);
-    for (size_t step = 0; step < text.size(); ++step) {
-      const size_t t = direction.empty() ? step : text.size() - 1 - step;
-      Numbers x, next;
-      for (int64_t j = 0; j < E.columns; ++j) x.push_back(E(text[t], j));
-      for (int64_t i = 0; i < H; ++i) {
-        double z = W.row(i, x) + U.row(i, h);
-        for (const Weight& b : biases) z += b(0, i);
-        next.push_back(std::tanh(z));
-      }
-      h = next;
-      all[t].insert(all[t].end(), h.begin(), h.end());
-    }
-  }
-  return all;
+  const Weights weight{model};
+  return plain_stack(weight, model.options(), 1, plain_embedding(weight, text, model.options().embedding),
+                     stack);
 }
 
 Numbers product(const Weight& W, const Numbers& x) {
@@ -110,7 +75,7 @@ struct PlainAnswer {
   Numbers attention, logits;
 };
 /// Of all questions, since batch normalisation is over all of them.
-std::vector<PlainAnswer> plain_answers(const Module& model) {
+std::vector<PlainAnswer> plain_answers(const AttentiveReader& model) {
   const Weight W_um(model, "attention.W_a"), W_ym(model, "attention.U_a"), w_ms(model, "attention.v_a"),
       W_rg(model, "W_rg"), W_ug(model, "W_ug"), W_a(model, "output.weight"), b(model, "output.bias");
   const bool normalizes = has_parameter(model, "b_g");

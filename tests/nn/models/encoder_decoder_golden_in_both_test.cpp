@@ -16,7 +16,7 @@ constexpr double tolerance = sizeof(real) == 4 ? 1e-5 : 1e-12;
 
 struct Case {
   std::string name;
-  SourceAttention attention;
+  Score attention;
   bool input_feeding = false;
   TiedTables tied = TiedTables::none;
 };
@@ -71,19 +71,17 @@ TEST_P(EncoderDecoderGolden, LossAttentionAndGradients) {
                                                 Golden::of_encoder_decoders().setting(prefix + "smoothing"));
   expect_equal(loss.each, prefix + "nats");
   expect_equal(loss.total.value(), prefix + "loss");
-  if (it.attention != SourceAttention::none) expect_equal(output.attention.value(), prefix + "attention");
+  if (it.attention != Score::none) expect_equal(output.attention.value(), prefix + "attention");
   loss.total.backward();
   for (const Segment& segment : model.segments())
     expect_equal(gradient_of(model, segment.name), prefix + "gradient." + segment.name);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, EncoderDecoderGolden,
-                         testing::Values(Case{"none", SourceAttention::none},
-                                         Case{"dot", SourceAttention::dot},
-                                         Case{"general", SourceAttention::general},
-                                         Case{"additive", SourceAttention::additive},
-                                         Case{"fed", SourceAttention::additive, true},
-                                         Case{"tied", SourceAttention::general, false, TiedTables::output}),
+                         testing::Values(Case{"none", Score::none}, Case{"dot", Score::dot},
+                                         Case{"general", Score::general}, Case{"additive", Score::additive},
+                                         Case{"fed", Score::additive, true},
+                                         Case{"tied", Score::general, false, TiedTables::output}),
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace

@@ -47,8 +47,7 @@ struct Batch {
   Tokens targets;
 };
 
-EncoderDecoderOptions tiny(const std::string& cell = "lstm",
-                           SourceAttention attention = SourceAttention::general) {
+EncoderDecoderOptions tiny(const std::string& cell = "lstm", Score attention = Score::general) {
   EncoderDecoderOptions options;
   options.cell = cell;
   options.embedding = 3;
@@ -89,7 +88,7 @@ void expect_plain(const EncoderDecoderOptions& options, double smoothing = 0) {
   const Parameters parameters = parameters_of(model);
   const PlainEncoderDecoder plain(options, parameters);
   const std::vector<real> each = loss.each.to_vector();
-  const bool attends = options.attention != SourceAttention::none;
+  const bool attends = options.attention != Score::none;
   ASSERT_EQ(output.attention.defined(), attends);
   if (attends) {
     ASSERT_EQ(output.attention.shape(), (Shape{T, B, S}));
@@ -112,13 +111,12 @@ void expect_plain(const EncoderDecoderOptions& options, double smoothing = 0) {
       model, [&](const Parameters& moved) { return plain_loss(options, moved, smoothing); });
 }
 
-constexpr SourceAttention attentions[] = {SourceAttention::none, SourceAttention::dot,
-                                          SourceAttention::general, SourceAttention::additive};
+constexpr Score attentions[] = {Score::none, Score::dot, Score::general, Score::additive};
 
 class EncoderDecoderOf : public testing::TestWithParam<std::string> {};
 
 TEST_P(EncoderDecoderOf, IsPlainLoopsWithEachAttention) {
-  for (const SourceAttention attention : attentions)
+  for (const Score attention : attentions)
     for (const bool bidirectional : {false, true}) {
       SCOPED_TRACE(fmt::format("{} attention, bidirectional: {}", name_of(attention), bidirectional));
       EncoderDecoderOptions options = tiny(GetParam(), attention);
@@ -128,8 +126,8 @@ TEST_P(EncoderDecoderOf, IsPlainLoopsWithEachAttention) {
 }
 
 TEST_P(EncoderDecoderOf, IsPlainLoopsWithInputFeeding) {
-  for (const SourceAttention attention : attentions) {
-    if (attention == SourceAttention::none) continue;
+  for (const Score attention : attentions) {
+    if (attention == Score::none) continue;
     SCOPED_TRACE(name_of(attention));
     EncoderDecoderOptions options = tiny(GetParam(), attention);
     options.input_feeding = true;
@@ -154,10 +152,10 @@ TEST_P(EncoderDecoderOf, IsPlainLoopsWithEachBridge) {
 
 // What training draws is the same for each call of begin_update() with the same numbers.
 TEST_P(EncoderDecoderOf, HasRightGradientsWithDropoutAndTrainedInitialStates) {
-  for (const SourceAttention attention : {SourceAttention::none, SourceAttention::additive})
+  for (const Score attention : {Score::none, Score::additive})
     for (const bool variational : {false, true}) {
       EncoderDecoderOptions options = tiny(GetParam(), attention);
-      options.input_feeding = variational && attention != SourceAttention::none;
+      options.input_feeding = variational && attention != Score::none;
       options.dropout = 0.3;
       options.variational = options.trained_initial_states = variational;
       options.regularization.weight_drop = 0.3;
@@ -177,19 +175,8 @@ TEST_P(EncoderDecoderOf, HasRightGradientsWithDropoutAndTrainedInitialStates) {
 INSTANTIATE_TEST_SUITE_P(Cells, EncoderDecoderOf, testing::Values("lstm", "gru", "mi_lstm", "mlstm"),
                          [](const auto& instance) { return instance.param; });
 
-TEST(EncoderDecoderValues, ArePlainLoopsWithAContextThatIsMultiplied) {
-  for (const char* cell : {"mi_lstm", "mi_gru"})
-    for (const SourceAttention attention : {SourceAttention::none, SourceAttention::general}) {
-      SCOPED_TRACE(fmt::format("{}, {} attention", cell, name_of(attention)));
-      EncoderDecoderOptions options = tiny(cell, attention);
-      options.input_feeding = attention != SourceAttention::none;
-      options.context_integration = ContextIntegration::multiplicative;
-      expect_plain(options);
-    }
-}
-
 TEST(EncoderDecoderValues, ArePlainLoopsWithTiedTables) {
-  for (const SourceAttention attention : {SourceAttention::none, SourceAttention::general})
+  for (const Score attention : {Score::none, Score::general})
     for (const TiedTables tied : {TiedTables::output, TiedTables::all}) {
       SCOPED_TRACE(name_of(tied));
       EncoderDecoderOptions options = tiny("lstm", attention);
@@ -210,11 +197,11 @@ TEST(EncoderDecoderValues, ArePlainLoopsWithLabelSmoothing) {
 // Whatever symbols lie in the padding, loss and gradients are the same to the last bit; with and without
 // telling the decoder where its padding is.
 TEST(EncoderDecoderValues, DoNotDependOnPadding) {
-  for (const SourceAttention attention : attentions)
+  for (const Score attention : attentions)
     for (const bool fed : {false, true})
       for (const bool told : {false, true}) {
         EncoderDecoderOptions options = tiny("lstm", attention);
-        options.input_feeding = fed && attention != SourceAttention::none;
+        options.input_feeding = fed && attention != Score::none;
         EncoderDecoder model(options, V, V, 11);
         const auto of = [&](int32_t padding) {
           Batch batch(padding);
@@ -241,9 +228,9 @@ void expect_near(const std::vector<real>& actual, const std::vector<real>& expec
 
 TEST(EncoderDecoderSteps, AreAllStepsAtOnce) {
   for (const std::string cell : {"lstm", "gru", "mi_lstm", "mlstm"})
-    for (const SourceAttention attention : attentions)
+    for (const Score attention : attentions)
       for (const bool fed : {false, true}) {
-        if (fed && attention == SourceAttention::none) continue;
+        if (fed && attention == Score::none) continue;
         SCOPED_TRACE(fmt::format("{}, {} attention, fed: {}", cell, name_of(attention), fed));
         EncoderDecoderOptions options = tiny(cell, attention);
         options.input_feeding = fed;
@@ -260,7 +247,7 @@ TEST(EncoderDecoderSteps, AreAllStepsAtOnce) {
           auto [output, next] = model.step(tokens({ids, ids + B}), position, source);
           position = std::move(next);
           expect_near(output.readout.value().to_vector(), rows_of(all.readout, t * B, (t + 1) * B));
-          if (attention != SourceAttention::none)
+          if (attention != Score::none)
             expect_near(output.attention.value().to_vector(), all.attention.value()[t].to_vector());
         }
       }
@@ -268,9 +255,9 @@ TEST(EncoderDecoderSteps, AreAllStepsAtOnce) {
 
 // As beam search does: first some of the sentences, then several rows of each, row k * B' + b of sentence b.
 TEST(EncoderDecoderSteps, OfChosenRowsAreThoseOfTheirSentences) {
-  for (const SourceAttention attention : attentions)
+  for (const Score attention : attentions)
     for (const bool fed : {false, true}) {
-      if (fed && attention == SourceAttention::none) continue;
+      if (fed && attention == Score::none) continue;
       SCOPED_TRACE(fmt::format("{} attention, fed: {}", name_of(attention), fed));
       EncoderDecoderOptions options = tiny("lstm", attention);
       options.input_feeding = fed;
@@ -303,7 +290,7 @@ TEST(EncoderDecoderSteps, OfChosenRowsAreThoseOfTheirSentences) {
         const auto& [sentence, prefix] = rows[static_cast<size_t>(r)];
         const EncoderDecoder::Output expected = alone(sentence, prefix);
         expect_near(rows_of(output.readout, r, r + 1), expected.readout.value().to_vector());
-        if (attention != SourceAttention::none) {
+        if (attention != Score::none) {
           ASSERT_EQ(output.attention.shape(), (Shape{4, S}));
           expect_near(rows_of(output.attention, r, r + 1), expected.attention.value().to_vector());
         }

@@ -69,7 +69,7 @@ void expect_same_on_both(const EncoderDecoderOptions& options) {
   expect_same(on_gpu.logits, on_cpu.logits, "the logits of chosen rows");
 }
 
-class EncoderDecoderOnGpu : public testing::TestWithParam<SourceAttention> {
+class EncoderDecoderOnGpu : public testing::TestWithParam<Score> {
  protected:
   EncoderDecoderOptions options() const {
     EncoderDecoderOptions it;
@@ -91,19 +91,10 @@ TEST_P(EncoderDecoderOnGpu, OfEachCell) {
   }
 }
 
-TEST_P(EncoderDecoderOnGpu, WithAContextThatIsMultiplied) {
-  NEED_GPU();
-  EncoderDecoderOptions it = options();
-  it.cell = "mi_lstm";
-  it.input_feeding = GetParam() != SourceAttention::none;
-  it.context_integration = ContextIntegration::multiplicative;
-  expect_same_on_both(it);
-}
-
 TEST_P(EncoderDecoderOnGpu, WithInputFeedingTiedTablesAndMoreLayers) {
   NEED_GPU();
   EncoderDecoderOptions it = options();
-  it.input_feeding = GetParam() != SourceAttention::none;
+  it.input_feeding = GetParam() != Score::none;
   it.tied = TiedTables::all;
   it.encoder_layers = 2;
   it.decoder_layers = 3;
@@ -116,8 +107,7 @@ TEST_P(EncoderDecoderOnGpu, WithInputFeedingTiedTablesAndMoreLayers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Attention, EncoderDecoderOnGpu,
-                         testing::Values(SourceAttention::none, SourceAttention::dot,
-                                         SourceAttention::general, SourceAttention::additive),
+                         testing::Values(Score::none, Score::dot, Score::general, Score::additive),
                          [](const auto& instance) { return name_of(instance.param); });
 
 }  // namespace

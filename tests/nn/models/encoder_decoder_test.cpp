@@ -28,23 +28,10 @@ TEST(EncoderDecoderOptions, ThatContradictEachOtherAreRefused) {
             "model.hidden = 7: a bidirectional layer has half of it in each direction; give an even number");
   EXPECT_EQ(refusal([](EncoderDecoderOptions& it) { it.hidden = 7, it.bidirectional = false; }), "");
   EXPECT_EQ(refusal([](EncoderDecoderOptions& it) {
-              it.attention = SourceAttention::none;
+              it.attention = Score::none;
               it.input_feeding = true;
             }),
             "model.input_feeding feeds back what attention has read: set model.attention, or leave it out");
-  const auto multiplied = [](EncoderDecoderOptions& it) {
-    it.cell = "mi_lstm";
-    it.input_feeding = true;
-    it.context_integration = ContextIntegration::multiplicative;
-  };
-  EXPECT_EQ(refusal(multiplied), "");
-  EXPECT_EQ(refusal([&](EncoderDecoderOptions& it) { multiplied(it), it.input_feeding = false; }),
-            "model.context_integration = \"multiplicative\": this decoder reads nothing beside the previous "
-            "symbol: set model.input_feeding = true, or model.attention = \"none\"");
-  EXPECT_EQ(
-      refusal([&](EncoderDecoderOptions& it) { multiplied(it), it.cell = "lstm"; }),
-      "model.context_integration = \"multiplicative\": the cell lstm does not integrate a context as a flow "
-      "of its own; mi_rnn, linear_mi_rnn, mi_lstm and mi_gru do");
   for (const TiedTables tied : {TiedTables::output, TiedTables::all}) {
     EXPECT_EQ(refusal([&](EncoderDecoderOptions& it) { it.tied = tied; }),
               "model.tied needs a readout as wide as the embedding: --set model.readout=256, or --set "
@@ -92,7 +79,6 @@ TEST(EncoderDecoder, HasTheTablesThatItsOptionsName) {
     EXPECT_EQ(has_parameter(model, "source_embedding.weight"), source);
     EXPECT_EQ(has_parameter(model, "output.weight"), output);
     EXPECT_TRUE(has_parameter(model, "target_embedding.weight"));
-    EXPECT_EQ(model.source_vocabulary(), 9);
     EXPECT_EQ(model.target_vocabulary(), 9);
   }
 }

@@ -32,7 +32,7 @@ class PlainEncoderDecoder {
     std::vector<Step> steps;
     for (const int32_t input : inputs) {
       Vector x = row_of("target_embedding.weight", input);
-      if (options_.attention == SourceAttention::none) append(x, last.back().h);
+      if (options_.attention == Score::none) append(x, last.back().h);
       if (options_.input_feeding) append(x, readout);
       for (size_t i = 0; i < states.size(); ++i) {
         const PlainLayer layer = layer_of("decoder.", "_l" + std::to_string(i), std::ssize(x));
@@ -41,7 +41,7 @@ class PlainEncoderDecoder {
       }
       Step& step = steps.emplace_back();
       Vector joined = last.back().h;  // [c ; s]
-      if (options_.attention != SourceAttention::none) {
+      if (options_.attention != Score::none) {
         step.attention = attention(x, h);
         joined = Vector(h[0].size());
         for (size_t s = 0; s < h.size(); ++s)
@@ -111,14 +111,13 @@ class PlainEncoderDecoder {
     Vector weights;
     for (const Vector& state : h) {
       Number score = 0;
-      if (options_.attention == SourceAttention::additive) {
+      if (options_.attention == Score::additive) {
         Vector inner = product("attention.W_a", q);
         const Vector of_source = product("attention.U_a", state);
         for (size_t i = 0; i < inner.size(); ++i) inner[i] += of_source[i];
         score = product("attention.v_a", tanh_of(inner))[0];
       } else {
-        const Vector key =
-            options_.attention == SourceAttention::general ? product("attention.W_a", state) : state;
+        const Vector key = options_.attention == Score::general ? product("attention.W_a", state) : state;
         for (size_t i = 0; i < q.size(); ++i) score += q[i] * key[i];
       }
       weights.push_back(std::exp(score));

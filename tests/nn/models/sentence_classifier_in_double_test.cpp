@@ -28,17 +28,6 @@ SentenceClassifierOptions options_of(Summary summary, bool bidirectional, const 
 const std::vector<std::vector<int32_t>> sentences = {{1, 4, 2, 5, 6}, {3}, {2, 6, 6}};
 const std::vector<int32_t> labels = {2, 0, 1};
 
-/// The sentences as one batch of `steps`; behind their ends stands the symbol `padding`.
-SentenceInput batch_of(int64_t steps, int32_t padding) {
-  std::vector<int32_t> ids;
-  Lengths lengths;
-  for (int64_t t = 0; t < steps; ++t)
-    for (const auto& sentence : sentences)
-      ids.push_back(t < std::ssize(sentence) ? sentence[static_cast<size_t>(t)] : padding);
-  for (const auto& sentence : sentences) lengths.push_back(std::ssize(sentence));
-  return {tokens(ids), steps, std::ssize(sentences), lengths};
-}
-
 Variable loss_of(SentenceClassifier& model, const SentenceInput& input) {
   return model.cross_entropy(model.summary(input), tokens(labels)).total;
 }
@@ -47,13 +36,8 @@ Variable loss_of(SentenceClassifier& model, const SentenceInput& input) {
 Numbers plain_classifier(const SentenceClassifier& model, const std::vector<int32_t>& sentence) {
   const SentenceClassifierOptions& options = model.options();
   const Weights weight{model};
-  std::vector<Numbers> states;
-  for (const int32_t id : sentence) {
-    Numbers x;
-    for (int64_t e = 0; e < E; ++e) x.push_back(weight("embedding.weight", id, e));
-    states.push_back(x);
-  }
-  states = plain_stack(weight, options, options.layers, std::move(states));
+  const std::vector<Numbers> states =
+      plain_stack(weight, options, options.layers, plain_embedding(weight, sentence, E));
   const int64_t H = options.bidirectional ? options.hidden / 2 : options.hidden;
   Numbers s;
   for (size_t j = 0; j < static_cast<size_t>(options.hidden); ++j) {
@@ -82,7 +66,7 @@ TEST(SentenceClassifier, IsThatOfPlainLoops) {
   for (const Summary summary : summaries)
     for (const bool bidirectional : {false, true}) {
       SentenceClassifier model(options_of(summary, bidirectional), V, K);
-      const Variable s = model.summary(batch_of(5, 0));
+      const Variable s = model.summary(batch_of(sentences, 5, 0));
       const std::vector<real> logits = model.logits(s).value().to_vector();
       const std::vector<real> nats = model.cross_entropy(s, tokens(labels)).each.to_vector();
       for (size_t b = 0; b < sentences.size(); ++b) {
@@ -105,7 +89,7 @@ TEST(SentenceClassifier, GradientsOfAllParameters) {
   for (SentenceClassifierOptions& options : all) {
     options.embedding = 2;
     SentenceClassifier model(options, V, K);
-    const auto input = batch_of(5, 0);
+    const auto input = batch_of(sentences, 5, 0);
     const GradientCheck result = check_gradients(model, [&] { return loss_of(model, input); });
     EXPECT_TRUE(result.passed) << name_of(options.summary) << " " << options.cell << ": " << result.worst;
   }
@@ -122,13 +106,8 @@ TEST(SentenceClassifier, PaddingHasNoInfluence) {
         SentenceClassifier model(options, V, K);
         model.set_training(trains);
         const auto gradients = [&](int64_t steps, int32_t padding) {
-          fill(model.gradients(), 0);
-          model.begin_update({.seed = 3, .update = 1, .slice = {3, 0, 3}});
-          const Variable loss = loss_of(model, batch_of(steps, padding));
-          loss.backward();
-          std::vector<real> all = model.gradients().to_vector();
-          all.push_back(loss.value().item());
-          return all;
+          return gradients_and_loss(model, 3,
+                                    [&] { return loss_of(model, batch_of(sentences, steps, padding)); });
         };
         const std::vector<real> once = gradients(5, 0), again = gradients(8, 4);
         for (size_t i = 0; i < once.size(); ++i) ASSERT_NEAR(once[i], again[i], 1e-13) << name_of(summary);
@@ -137,7 +116,7 @@ TEST(SentenceClassifier, PaddingHasNoInfluence) {
 
 TEST(SentenceClassifier, SentencesOfABatchDoNotMix) {
   SentenceClassifier model(options_of(Summary::mean, true, "lstm"), V, K);
-  const std::vector<real> all = model.summary(batch_of(5, 0)).value().to_vector();
+  const std::vector<real> all = model.summary(batch_of(sentences, 5, 0)).value().to_vector();
   const std::vector<real> alone =
       model.summary({tokens(sentences[2]), std::ssize(sentences[2]), 1}).value().to_vector();
   for (size_t j = 0; j < alone.size(); ++j) EXPECT_NEAR(all[2 * alone.size() + j], alone[j], 1e-13);

@@ -4,13 +4,12 @@
 #include <cmath>
 
 #include "nn/gradient_check.h"
-#include "tests/nn/parameters.h"
+#include "tests/nn/models/plain_stack.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo::skip_thought_test {
 namespace {
 
-using Numbers = std::vector<double>;
 using Ids = std::vector<int32_t>;
 
 constexpr int64_t V = 7, E = 3;
@@ -29,16 +28,6 @@ SkipThoughtOptions options_of(SkipEncoder encoder, SkipContext context, const st
 // Symbol 0 ends a sentence.
 const std::vector<Ids> middles = {{1, 4, 2, 5, 0}, {3, 0}, {2, 6, 0}};
 const std::vector<Ids> others = {{4, 0}, {2, 2, 6, 1, 0}, {5, 3, 0}};
-
-/// Sentences as one batch of `steps`; behind their ends stands the symbol `padding`.
-SentenceInput batch_of(const std::vector<Ids>& sentences, int64_t steps, int32_t padding) {
-  Ids ids;
-  Lengths lengths;
-  for (int64_t t = 0; t < steps; ++t)
-    for (const Ids& it : sentences) ids.push_back(t < std::ssize(it) ? it[static_cast<size_t>(t)] : padding);
-  for (const Ids& it : sentences) lengths.push_back(std::ssize(it));
-  return {tokens(ids), steps, std::ssize(sentences), lengths};
-}
 
 /// What a decoder reads: the end symbol, then the sentence without its last one.
 std::vector<Ids> one_step_late(std::vector<Ids> sentences) {
@@ -196,13 +185,7 @@ TEST(SkipThought, PaddingHasNoInfluence) {
     SkipThought model(options, V);
     model.set_training(true);
     const auto gradients = [&](int64_t steps, int32_t padding) {
-      fill(model.gradients(), 0);
-      model.begin_update({.seed = 3, .update = 1, .slice = {3, 0, 3}});
-      const Variable loss = loss_of(model, steps, padding);
-      loss.backward();
-      std::vector<real> numbers = model.gradients().to_vector();
-      numbers.push_back(loss.value().item());
-      return numbers;
+      return gradients_and_loss(model, 3, [&] { return loss_of(model, steps, padding); });
     };
     const std::vector<real> once = gradients(5, 0), again = gradients(7, 4);
     for (size_t i = 0; i < once.size(); ++i) ASSERT_NEAR(once[i], again[i], 1e-12) << cell;

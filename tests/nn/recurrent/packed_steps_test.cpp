@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "nn/recurrent/recurrent_stack.h"
-#include "nn/recurrent/step_observer.h"
 #include "tests/tensor/errors.h"
 
 namespace rondo {
@@ -89,7 +88,7 @@ struct OneLayerOfFour : Module {
 TEST(RecurrentLayer, ComputesNoStepOfPadding) {
   OneLayerOfFour model;
   RowCounter counter;
-  const ObservedSteps observed(counter);
+  const Observing<StepObserver> observed(counter);
   model.stack(numbered(4, 4), model.stack.initial_states(4), {1, 3, 0, 2});
   EXPECT_EQ(counter.computed, (std::vector<int64_t>{3, 2, 1}));
   EXPECT_EQ(counter.told, counter.computed);
