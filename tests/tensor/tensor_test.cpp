@@ -138,7 +138,7 @@ TEST(Tensor, EveryWriteBumpsTheVersionOfTheStorage) {
   EXPECT_TRUE(bumps([&] { accumulate_rows(Tensor::zeros({1, 3}), {2}, x); }));
   EXPECT_TRUE(bumps([&] { gather_rows(Tensor::zeros({1, 3}), {0}, part); }));
   EXPECT_TRUE(bumps([&] {
-    gemm(Tensor::zeros({4, 2}), Transpose::no, Tensor::zeros({2, 3}), Transpose::no, 0, x);
+    gemm(Tensor::zeros({4, 2}), Transpose::no, Tensor::zeros({2, 3}), Transpose::no, false, x);
   }));
   EXPECT_FALSE(
       bumps([&] { (void)(clone(x).size() + part.to_vector().size() + static_cast<size_t>(sum(x))); }));
