@@ -125,7 +125,7 @@ void for_blocks(const char* name, const Tensor& x, const Tensor& weight, const T
     if (gradients.x.defined())
       weight_gemm(dlogits, weight, Transpose::no, {}, gradients.x.slice_rows(begin, end));
     if (gradients.weight.defined())
-      gemm(dlogits, Transpose::yes, block, Transpose::no, begin > 0 ? 1 : 0, gradients.weight);
+      gemm(dlogits, Transpose::yes, block, Transpose::no, begin > 0, gradients.weight);
     if (gradients.bias.defined()) column_sums(dlogits, gradients.bias, begin > 0);
   }
 }

@@ -106,14 +106,13 @@ Variable matmul(const Variable& a, const Variable& b) {
   check(a.shape().dimensions() == 2 && b.shape().dimensions() == 2 && a.shape()[1] == b.shape()[0],
         "[matmul] a [M, K] and b [K, N] need one K: got {} and {}", a.shape(), b.shape());
   const Tensor y({a.shape()[0], b.shape()[1]}, a.value().device());
-  gemm(a.value(), Transpose::no, b.value(), Transpose::no, 0, y);
+  gemm(a.value(), Transpose::no, b.value(), Transpose::no, false, y);
   return record(
       "matmul", y, {a, b},
       [a = Saved(a.value()), b = Saved(b.value())](const std::vector<Tensor>& gradients, const Inputs& in) {
         if (in[0].wanted()) {
           const Sink::Destination to = in[0].destination();
-          gemm(gradients[0], Transpose::no, b.get("matmul"), Transpose::yes, to.accumulate ? 1 : 0,
-               to.tensor);
+          gemm(gradients[0], Transpose::no, b.get("matmul"), Transpose::yes, to.accumulate, to.tensor);
         }
         in[1].add_product(a.get("matmul"), gradients[0]);
       });
@@ -127,7 +126,7 @@ Variable batched_matmul(const Variable& a, const Variable& b, Transpose transpos
         "[batched_matmul] a [N, M, K] and b {} need one N and one K: got {} and {}",
         transposed ? "[N, P, K]" : "[N, K, P]", left, right);
   const Tensor y({left[0], left[1], right[transposed ? 1 : 2]}, a.value().device());
-  batched_gemm(a.value(), Transpose::no, b.value(), transpose_b, 0, y);
+  batched_gemm(a.value(), Transpose::no, b.value(), transpose_b, false, y);
   return record("batched_matmul", y, {a, b},
                 [=, a = Saved(a.value()), b = Saved(b.value())](const std::vector<Tensor>& gradients,
                                                                 const Inputs& in) {
@@ -136,8 +135,7 @@ Variable batched_matmul(const Variable& a, const Variable& b, Transpose transpos
                                       Transpose transpose_x, const Tensor& z, Transpose transpose_z) {
                     if (!to.wanted()) return;
                     const auto [gradient, accumulate] = to.destination();
-                    batched_gemm(x, transpose_x, z, transpose_z, accumulate ? 1 : 0,
-                                 gradient.reshaped(shape));
+                    batched_gemm(x, transpose_x, z, transpose_z, accumulate, gradient.reshaped(shape));
                   };
                   // y = a b: da = dy b^T, db = a^T dy. y = a b^T: da = dy b, db = dy^T a.
                   add(in[0], A.shape(), dy, Transpose::no, B, transposed ? Transpose::no : Transpose::yes);
@@ -157,7 +155,7 @@ Variable per_row_matmul(const Variable& matrices, const Variable& x) {
   const auto matrix = [row, O, I](const Tensor& t, int64_t b) { return row(t, b).reshaped({O, I}); };
   const Tensor y(x.shape().with_columns(O), x.value().device());
   for (int64_t b = 0; b < B; ++b)
-    gemm(row(x.value(), b), Transpose::no, matrix(matrices.value(), b), Transpose::yes, 0, row(y, b));
+    gemm(row(x.value(), b), Transpose::no, matrix(matrices.value(), b), Transpose::yes, false, row(y, b));
   return record("per_row_matmul", y, {matrices, x},
                 [=, A = Saved(matrices.value()), x = Saved(x.value())](const std::vector<Tensor>& gradients,
                                                                        const Inputs& in) {
@@ -166,14 +164,14 @@ Variable per_row_matmul(const Variable& matrices, const Variable& x) {
                   if (in[0].wanted()) {
                     const Sink::Destination to = in[0].destination();
                     for (int64_t b = 0; b < B; ++b)
-                      gemm(row(dy, b), Transpose::yes, row(x_value, b), Transpose::no, to.accumulate ? 1 : 0,
+                      gemm(row(dy, b), Transpose::yes, row(x_value, b), Transpose::no, to.accumulate,
                            matrix(to.tensor, b));
                   }
                   if (in[1].wanted()) {
                     const Sink::Destination to = in[1].destination();
                     for (int64_t b = 0; b < B; ++b)
-                      gemm(row(dy, b), Transpose::no, matrix(A_value, b), Transpose::no,
-                           to.accumulate ? 1 : 0, row(to.tensor, b));
+                      gemm(row(dy, b), Transpose::no, matrix(A_value, b), Transpose::no, to.accumulate,
+                           row(to.tensor, b));
                   }
                 });
 }

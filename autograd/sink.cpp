@@ -127,14 +127,14 @@ void Sink::add_scaled(Tensor g, const Tensor& factor, const Region& region) {
   const bool is_one = !is_gpu(factor.device()) && factor.item() == 1;  // do not wait for a GPU
   if (!is_one) {
     if (g.use_count() > 1) g = clone(g);
-    scale(g, factor);
+    copy_scaled(g, g, factor);
   }
   add(g, region);
 }
 
 void Sink::multiply(const Region& region, const Tensor& left, const Tensor& right) {
   const Destination to = destination(region);
-  gemm(left, Transpose::yes, right, Transpose::no, to.accumulate ? 1 : 0, to.tensor);
+  gemm(left, Transpose::yes, right, Transpose::no, to.accumulate, to.tensor);
 }
 
 void Sink::add_product(const Tensor& left, const Tensor& right, const Region& region) {

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 top = Path(__file__).resolve().parent.parent
-folders = ("tensor", "autograd", "nn", "nn/cells", "optim")
+folders = ("tensor", "autograd", "nn", "optim")
 
 
 def demangled(names):
@@ -57,7 +57,7 @@ def kernels_of(nvcc, architecture, source):
 def main():
     nvcc = sys.argv[1]
     architecture = sys.argv[2] if len(sys.argv) > 2 else "sm_90"
-    sources = sorted(it for folder in folders for it in (top / folder).glob("*.cc")) + sorted((top / "cuda").glob("*.cu"))
+    sources = sorted(it for folder in folders for it in (top / folder).rglob("*.cc")) + sorted((top / "cuda").glob("*.cu"))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         kernels = [it for found in pool.map(lambda source: kernels_of(nvcc, architecture, source), sources) for it in found]
     kernels.sort(key=lambda it: (-it[4], -it[3], -it[1], it[0]))

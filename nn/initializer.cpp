@@ -39,9 +39,9 @@ void orthonormalise(const Tensor& rows) {
     const Tensor x = rows.slice_rows(first, std::min(first + block, rows.rows()));
     const Tensor before = rows.slice_rows(0, first), inner({x.rows(), first});
     for (int pass = 0; pass < 2 && first > 0; ++pass) {
-      gemm(x, Transpose::no, before, Transpose::yes, 0, inner);
+      gemm(x, Transpose::no, before, Transpose::yes, false, inner);
       scale(inner, -1);
-      gemm(inner, Transpose::no, before, Transpose::no, 1, x);
+      gemm(inner, Transpose::no, before, Transpose::no, true, x);
     }
     orthonormalise_few(x);
   }

@@ -2,11 +2,8 @@
 // a quarter of a block is unused.
 #include "tensor/allocator.h"
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -16,7 +13,6 @@
 #include <bit>
 #include <cstdlib>
 #include <fstream>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -38,7 +34,6 @@ struct Pool {
   std::map<size_t, std::vector<void*>> free_step_blocks;
   std::unordered_map<void*, size_t> step_blocks;  // all of them, with their sizes
   MemoryStatistics statistics;
-  size_t most = std::numeric_limits<size_t>::max();  // bytes in use
 };
 
 /// Never destroyed: tensors in static storage may outlive any other static object.
@@ -59,9 +54,7 @@ void* host_block(size_t bytes) {
   if (bytes < 2 * huge_page) return std::aligned_alloc(alignment, bytes);
   const size_t whole_pages = (bytes + huge_page - 1) / huge_page * huge_page;
   void* block = std::aligned_alloc(huge_page, whole_pages);
-#ifdef __linux__
   if (block) madvise(block, whole_pages, MADV_HUGEPAGE);  // only a hint: if it fails, pages are small
-#endif
   return block;
 }
 
@@ -121,23 +114,10 @@ StepMemory::StepMemory(Device device) : device_(device) {
 }
 StepMemory::~StepMemory() { pool_of(device_).in_step = false; }
 
-MetaMemory::MetaMemory(Device meta, size_t bytes) : meta_(meta) {
-  check(!has_memory(meta), "[allocate] {} has a memory of its own", name_of(meta));
-  pool_of(meta).most = bytes;
-}
-MetaMemory::~MetaMemory() { pool_of(meta_).most = std::numeric_limits<size_t>::max(); }
-
 void* allocate(Device device, size_t bytes) {
   Pool& pool = pool_of(device);
   size_t block_bytes = size_class(bytes ? bytes : 1);
   const std::lock_guard lock(pool.mutex);
-  const auto out_of_memory = [&] {
-    return OutOfMemory(fmt::format(
-        "[allocate] no memory{} for {} bytes beside the {} in use; use a smaller model, batch or length{}",
-        device == Device::cuda ? " on the GPU" : "", block_bytes, pool.statistics.bytes_in_use,
-        device == Device::cuda ? ", or --device cpu" : ""));
-  };
-  if (block_bytes > pool.most - std::min(pool.most, pool.statistics.bytes_in_use)) throw out_of_memory();
   void* block = nullptr;
   if (pool.in_step) {
     block = free_step_block(pool, block_bytes);
@@ -146,7 +126,11 @@ void* allocate(Device device, size_t bytes) {
   }
   if (!block) {
     block = new_block(device, pool, block_bytes);
-    if (!block) throw out_of_memory();
+    if (!block)
+      throw OutOfMemory(fmt::format(
+          "[allocate] no memory{} for {} bytes beside the {} in use; use a smaller model, batch or length{}",
+          device == Device::cuda ? " on the GPU" : "", block_bytes, pool.statistics.bytes_in_use,
+          device == Device::cuda ? ", or --device cpu" : ""));
     if (pool.in_step) pool.step_blocks[block] = block_bytes;
   } else if (pool.in_step) {
     block_bytes = pool.step_blocks[block];
@@ -182,20 +166,13 @@ void reset_peak_bytes(Device device) {
 
 namespace {
 
-/// The number after a name at the beginning of a line; none if there is no such line.
-std::optional<int64_t> number_of(const char* path, const std::string& wanted) {
+/// The number at the beginning of a file or, if a name is given, of the line after that name; none if there
+/// is no such line, or a word in place of the number, such as "max".
+std::optional<int64_t> number_in(const char* path, const std::string& name = "") {
   std::ifstream file(path);
-  for (std::string name; file >> name;) {
-    int64_t number = 0;
-    if (name == wanted && file >> number) return number;
-    std::getline(file, name);
-  }
-  return std::nullopt;
-}
-
-/// The number at the beginning of a file; none if the file is absent or begins with a word, such as "max".
-std::optional<int64_t> number_in(const char* path) {
-  std::ifstream file(path);
+  std::string word;
+  while (word != name && file >> word)
+    if (word != name) std::getline(file, word);
   int64_t number = 0;
   if (file >> number) return number;
   return std::nullopt;
@@ -208,8 +185,8 @@ std::optional<int64_t> left_in_container() {
              current = number_in("/sys/fs/cgroup/memory.current");
   if (!most || !current) return std::nullopt;
   const char* details = "/sys/fs/cgroup/memory.stat";
-  return *most - *current + number_of(details, "inactive_file").value_or(0) +
-         number_of(details, "active_file").value_or(0);
+  return *most - *current + number_in(details, "inactive_file").value_or(0) +
+         number_in(details, "active_file").value_or(0);
 }
 
 /// Addresses that the program takes for itself while it works: for its files, and because memory comes in
@@ -228,7 +205,7 @@ std::optional<int64_t> left_of_address_space() {
 
 std::optional<int64_t> available_memory() {
   std::optional<int64_t> least;
-  if (const auto kibibytes = number_of("/proc/meminfo", "MemAvailable:")) least = *kibibytes * 1024;
+  if (const auto kibibytes = number_in("/proc/meminfo", "MemAvailable:")) least = *kibibytes * 1024;
   std::optional<int64_t> addresses = left_of_address_space();
   if (addresses) *addresses -= addresses_beside_tensors;
   for (const auto& limit : {left_in_container(), addresses})

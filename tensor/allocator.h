@@ -37,19 +37,6 @@ class StepMemory {
   Device device_;
 };
 
-/// While it exists, at most so many bytes of a meta device are in use: allocate() throws OutOfMemory beyond
-/// them. Error for a device with a memory of its own.
-class MetaMemory {
- public:
-  MetaMemory(Device meta, size_t bytes);
-  ~MetaMemory();
-  MetaMemory(const MetaMemory&) = delete;
-  MetaMemory& operator=(const MetaMemory&) = delete;
-
- private:
-  Device meta_;
-};
-
 struct MemoryStatistics {
   size_t bytes_in_use = 0;
   size_t peak_bytes = 0;          // the maximum in use since the last reset

@@ -61,18 +61,13 @@ class Shape {
     return shape;
   }
 
-  friend bool operator==(const Shape& a, const Shape& b) {
-    if (a.dimensions_ != b.dimensions_) return false;
-    for (int i = 0; i < a.dimensions_; ++i)
-      if (a.extents_[i] != b.extents_[i]) return false;
-    return true;
-  }
+  bool operator==(const Shape&) const = default;
 
   std::string to_string() const;
 
  private:
   int dimensions_ = 0;
-  std::array<int64_t, max_dimensions> extents_{};
+  std::array<int64_t, max_dimensions> extents_{};  // behind the last dimension: 0
 };
 
 }  // namespace rondo

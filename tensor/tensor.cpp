@@ -296,7 +296,6 @@ void accumulate(const Tensor& x, const Tensor& to, const Tensor& factor) {
 void scale(const Tensor& to, real factor) {
   launch(to.device(), to.extent(), Scale{to.read_operand(), to.write_operand(), factor});
 }
-void scale(const Tensor& to, const Tensor& factor) { copy_scaled(to, to, factor); }
 void copy_scaled(const Tensor& x, const Tensor& to, const Tensor& factor) {
   check_same("copy_scaled", x, to);
   check_one_device("copy_scaled", to, x, factor);

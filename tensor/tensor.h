@@ -167,8 +167,7 @@ void accumulate(const Tensor& x, const Tensor& to, real factor = 1);
 void accumulate(const Tensor& x, const Tensor& to, const Tensor& factor);
 /// to *= factor.
 void scale(const Tensor& to, real factor);
-void scale(const Tensor& to, const Tensor& factor);
-/// to = factor * x.
+/// to = factor * x, which may be `to` itself.
 void copy_scaled(const Tensor& x, const Tensor& to, const Tensor& factor);
 /// Each row of `to` becomes the vector x [columns]; with `add`, x is added to each row.
 void broadcast_rows(const Tensor& x, const Tensor& to, bool add = false);

@@ -87,7 +87,7 @@ void NeuralCache::read_block(const Tensor& states, const int32_t* targets, doubl
   const int64_t begin = end_ - window_, columns = window_ + n, nothing = std::max<int64_t>(0, first_ - begin);
   const Tensor products = products_.slice_rows(0, n).slice_columns(0, columns);
   const Tensor scores = scores_.slice_rows(0, n).slice_columns(0, columns);
-  gemm(states, Transpose::no, states_.slice_rows(begin, begin + columns), Transpose::yes, 0, products);
+  gemm(states, Transpose::no, states_.slice_rows(begin, begin + columns), Transpose::yes, false, products);
   const std::vector<int32_t> any(static_cast<size_t>(n), 0);
   std::vector<real> log_sums(static_cast<size_t>(n)), unused(log_sums.size());
   for (size_t t = 0; t < thetas_.size(); ++t) {

@@ -42,6 +42,11 @@ TrainingMemory measure_training_memory(Device device, const TrainerOptions& opti
                                        const MakeModel& make_model, const MakeObjective& make_objective,
                                        std::int64_t most) {
   const Device meta = meta_of(device);
+  std::string remedy;
+  const auto too_much = [&] {
+    return InputError(
+        fmt::format("training would take more than the {} that are available: {}", bytes_text(most), remedy));
+  };
   TrainingMemory memory;
   memory.training = measure_peak_bytes(meta, [&] {
     const std::unique_ptr<Module> model = make_model(meta);
@@ -50,9 +55,8 @@ TrainingMemory measure_training_memory(Device device, const TrainerOptions& opti
     if (options.averaging != Averaging::never) with_average.averaging = Averaging::always;
     Trainer trainer(*objective, with_average);
     trainer.stage_extreme(0);
-    const std::string remedy = objective->remedy_for_memory();
+    remedy = objective->remedy_for_memory();
     try {
-      const MetaMemory limit(meta, static_cast<size_t>(most));
       train_on_extremes(trainer, meta);
       {
         const auto evaluated = trainer.evaluated_weights();
@@ -60,10 +64,10 @@ TrainingMemory measure_training_memory(Device device, const TrainerOptions& opti
       }
       train_on_extremes(trainer, meta);  // beside what the first steps and the evaluation have left
     } catch (const OutOfMemory&) {
-      throw InputError(fmt::format("training would take more than the {} that are available: {}",
-                                   bytes_text(most), remedy));
+      throw too_much();
     }
   });
+  if (memory.training > most) throw too_much();
   memory.evaluation = measure_peak_bytes(meta, [&] {
     const std::unique_ptr<Module> model = make_model(meta);
     begin_to_evaluate(*make_objective(*model));

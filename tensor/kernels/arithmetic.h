@@ -12,8 +12,7 @@ struct Fill {
   Operand to;
   real value;
   HD void operator()(auto row, int64_t r, int64_t begin) const {
-    const auto repeated = row.repeated(value);
-    row.map(row_of(to, r) + begin, [=] { return repeated; });
+    fill_row(row, row_of(to, r) + begin, value);
   }
 };
 
@@ -21,8 +20,7 @@ struct Copy {
   static constexpr auto visit = Visit::elements;
   Operand from, to;
   HD void operator()(auto row, int64_t r, int64_t begin) const {
-    row.map(
-        row_of(to, r) + begin, [](auto x) { return x; }, row_of(from, r) + begin);
+    copy_row(row, row_of(to, r) + begin, row_of(from, r) + begin);
   }
 };
 
@@ -43,9 +41,7 @@ struct CopySeveral {
         begin = parts[i - 1].end;
         part = parts[i];
       }
-    row.with_columns(part.columns)
-        .map(
-            row_of(part.to, r - begin), [](auto x) { return x; }, row_of(part.from, r - begin));
+    copy_row(row.with_columns(part.columns), row_of(part.to, r - begin), row_of(part.from, r - begin));
   }
 };
 
@@ -116,8 +112,7 @@ struct ColumnSums {
   HD void operator()(auto row, int64_t block, int64_t begin) const {
     const int64_t first = block * height, count = rows - first < height ? rows - first : height;
     real* sums = row_of(to, block) + begin;
-    const auto zero = row.repeated(0);
-    if (!adds) row.map(sums, [=] { return zero; });
+    if (!adds) fill_row(row, sums, 0);
     row.add_rows(sums, count, [=, this](int64_t i) { return row_of(x, first + i) + begin; });
   }
 };

@@ -28,9 +28,8 @@ struct CtcStates {
   }
   /// The state in which all paths begin or end: blank j.
   HD void set_only(auto used, int64_t j) const {
-    const auto log_zero = used.repeated(ctc_log_zero);
-    used.map(blanks, [=] { return log_zero; });
-    used.map(labels, [=] { return log_zero; });
+    fill_row(used, blanks, ctc_log_zero);
+    fill_row(used, labels, ctc_log_zero);
     if (used.owns(j)) blanks[j] = 0;
     set_ends(used);
   }
@@ -192,12 +191,11 @@ struct CtcForwardBackward {
           },
           after.labels, after.blanks + 1, after.labels + 1, may_skip);
       const CtcStates alpha = states_at(t, b);
-      const auto add = [](auto u, auto v) { return u + v; };
-      used.map(alpha.blanks, add, alpha.blanks, now.blanks);
-      used.map(alpha.labels, add, alpha.labels, now.labels);
+      add_row(used, alpha.blanks, now.blanks);
+      add_row(used, alpha.labels, now.labels);
       used.map(
           now.blanks, [=](auto v) { return v + y_blank; }, now.blanks);
-      used.map(now.labels, add, now.labels, y);
+      add_row(used, now.labels, y);
       now.set_ends(used);
       if (t % rescaled_every == 0) now.rescale(used);
       const CtcStates free = after;
@@ -221,7 +219,7 @@ struct CtcGradient {
   HD void operator()(auto row, int64_t r) const {
     const int64_t b = r % of.batch;
     real* to = row_of(dx, r);
-    if (!of.has_frame(r) || loss[b] == real(INFINITY)) return detail::fill_zeros(row, to);
+    if (!of.has_frame(r) || loss[b] == real(INFINITY)) return fill_row(row, to, 0);
     const CtcStates at(row_of(states, r), of.room());
     const auto used = row.with_columns(ctc_room(of.counts[b]));
     const real of_blanks = used.maximum(at.blanks), of_labels = used.maximum(at.labels);

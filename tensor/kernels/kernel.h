@@ -26,6 +26,20 @@ enum class Visit {
 
 HD real* row_of(Operand x, int64_t r) { return x.data + r * x.row_stride; }
 
+// Of a row: all elements become `value`; become those at `from`; have these added.
+HD void fill_row(auto row, real* to, real value) {
+  const auto repeated = row.repeated(value);
+  row.map(to, [=] { return repeated; });
+}
+HD void copy_row(auto row, real* to, const real* from) {
+  row.map(
+      to, [](auto v) { return v; }, from);
+}
+HD void add_row(auto row, real* to, const real* from) {
+  row.map(
+      to, [](auto sum, auto v) { return sum + v; }, to, from);
+}
+
 /// A list of kernel types. Rondo's are at the end of each file of tensor/kernels/.
 template <class... Types>
 struct KernelList {};

@@ -48,16 +48,6 @@ void launch_rows(Extent extent, Kernel kernel) {
   launch_blocks(extent.rows, extent, OnRow<Kernel>{kernel, extent.columns});
 }
 
-/// How many rows a kernel adds up for an element that it writes, which is its work: terms(), or 1 if it has
-/// no such function.
-template <class Kernel>
-int64_t terms_of(const Kernel& kernel) {
-  if constexpr (requires { kernel.terms(); })
-    return kernel.terms();
-  else
-    return 1;
-}
-
 /// Runs a kernel on blocks of columns, block by block, row by row.
 template <class Kernel>
 struct OnParts {
@@ -69,10 +59,13 @@ struct OnParts {
   }
 };
 /// kernel(Row{width}, r, begin) for columns [begin, begin + width) of each row, for elementwise work: a
-/// long row is divided into many blocks.
+/// long row is divided into many blocks. A kernel that adds up many rows for an element says how many by
+/// terms().
 template <class Kernel>
 void launch_elements(Extent extent, Kernel kernel) {
-  const int64_t terms = terms_of(kernel), width = Row::part_columns(terms);
+  int64_t terms = 1;
+  if constexpr (requires { kernel.terms(); }) terms = kernel.terms();
+  const int64_t width = Row::part_columns(terms);
   const int64_t blocks = (extent.columns + width - 1) / width;
   launch_blocks(extent.rows * blocks, {extent.rows * terms, extent.columns},
                 OnParts<Kernel>{kernel, extent.columns, width, blocks});

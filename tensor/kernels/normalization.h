@@ -15,9 +15,7 @@ struct Moments {
   HD void operator()(auto row, int64_t begin) const {
     real *mu = mean + begin, *v = variance + begin;
     const auto n = row.repeated(static_cast<real>(count));
-    for (int64_t i = 0; i < count; ++i)
-      row.map(
-          mu, [](auto a, auto b) { return a + b; }, mu, row_of(x, i) + begin);
+    for (int64_t i = 0; i < count; ++i) add_row(row, mu, row_of(x, i) + begin);
     row.map(
         mu, [=](auto sum) { return sum / n; }, mu);
     for (int64_t i = 0; i < count; ++i)

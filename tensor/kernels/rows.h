@@ -14,12 +14,10 @@ struct GatherRows {
   Operand to;
   HD void operator()(auto row, int64_t i, int64_t begin) const {
     real* out = row_of(to, i) + begin;
-    const auto zero = row.repeated(0);
     if (rows[i] >= 0)
-      row.map(
-          out, [](auto v) { return v; }, row_of(table, rows[i]) + begin);
+      copy_row(row, out, row_of(table, rows[i]) + begin);
     else
-      row.map(out, [=] { return zero; });
+      fill_row(row, out, 0);
   }
 };
 
@@ -47,11 +45,7 @@ struct AccumulateRowsInOrder {
   int64_t count;
   Operand table;
   HD void operator()(auto row, int64_t begin) const {
-    for (int64_t i = 0; i < count; ++i) {
-      real* to = row_of(table, rows[i]) + begin;
-      row.map(
-          to, [](auto sum, auto v) { return sum + v; }, to, row_of(x, i) + begin);
-    }
+    for (int64_t i = 0; i < count; ++i) add_row(row, row_of(table, rows[i]) + begin, row_of(x, i) + begin);
   }
 };
 
@@ -62,8 +56,7 @@ struct OneHot {
   Operand to;
   HD void operator()(auto row, int64_t r) const {
     real* out = row_of(to, r);
-    const auto zero = row.repeated(0);
-    row.map(out, [=] { return zero; });
+    fill_row(row, out, 0);
     if (row.owns(columns[r])) out[columns[r]] = 1;
   }
 };
@@ -76,8 +69,7 @@ struct TransposeFirstTwo {
   Operand to;
   HD void operator()(auto row, int64_t r, int64_t begin) const {
     const int64_t i = r % first, j = r / first;
-    row.map(
-        row_of(to, r) + begin, [](auto v) { return v; }, row_of(from, i * second + j) + begin);
+    copy_row(row, row_of(to, r) + begin, row_of(from, i * second + j) + begin);
   }
 };
 

@@ -15,8 +15,7 @@ struct MaxOverFirst {
   Operand y;
   HD void operator()(auto row, int64_t b, int64_t begin) const {
     real* to = row_of(y, b) + begin;
-    row.map(
-        to, [](auto v) { return v; }, row_of(x, b) + begin);
+    copy_row(row, to, row_of(x, b) + begin);
     for (int64_t t = 1; t < lengths[b]; ++t)
       row.map(
           to, [](auto largest, auto v) { return max(largest, v); }, to, row_of(x, t * batch + b) + begin);
@@ -43,7 +42,7 @@ struct MaxOverFirstBackward {
         row.map(
             left, [](auto gradient, auto taken) { return gradient - taken; }, left, to);
       } else {
-        row.map(to, [=] { return zero; });
+        fill_row(row, to, 0);
       }
     }
   }

@@ -20,11 +20,6 @@ HD LogSumExp log_sum_exp_of(auto row, const auto& x) {
   return {largest, log(Scalar(x.sum([=](auto v) { return exp(v - shift); }))).value};
 }
 
-HD void fill_zeros(auto row, real* to) {
-  const auto zero = row.repeated(0);
-  row.map(to, [=] { return zero; });
-}
-
 }  // namespace detail
 
 struct Softmax {
@@ -68,7 +63,7 @@ struct MaskedSoftmax {
       counted.map(
           to, [=](auto v) { return exp(v - shift) / total; }, from);
     }
-    detail::fill_zeros(row.with_columns(row.columns - length), to + length);
+    fill_row(row.with_columns(row.columns - length), to + length, 0);
   }
 };
 
@@ -82,7 +77,7 @@ struct MaskedSoftmaxBackward {
   HD void operator()(auto row, int64_t r) const {
     const int64_t length = lengths[r / rows_a_length];
     SoftmaxBackward{y, dy, dx}(row.with_columns(length), r);
-    detail::fill_zeros(row.with_columns(row.columns - length), row_of(dx, r) + length);
+    fill_row(row.with_columns(row.columns - length), row_of(dx, r) + length, 0);
   }
 };
 
@@ -140,7 +135,7 @@ struct LogitsCrossEntropyBackward {
   Operand dx;
   HD void operator()(auto row, int64_t r) const {
     const int32_t target = targets[r / rows_a_target];
-    if (target < 0) return detail::fill_zeros(row, row_of(dx, r));
+    if (target < 0) return fill_row(row, row_of(dx, r), 0);
     const auto shift = row.repeated(log_sum_exp[r]);
     const auto factor = row.repeated(dloss[r]);
     row.map(

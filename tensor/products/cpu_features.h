@@ -3,8 +3,6 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#endif
-#if defined(__x86_64__) && defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -36,12 +34,8 @@ inline bool cpu_has_amx_bf16() {
 /// Asks Linux to let all threads of this process use AMX, which enlarges their signal frames by 8 KB: refused
 /// if a thread has a small alternate signal stack. Linux's Documentation/arch/x86/xstate.rst.
 inline bool system_grants_amx() {
-#if defined(__linux__)
   constexpr int arch_req_xcomp_perm = 0x1023, xfeature_xtiledata = 18;
   return syscall(SYS_arch_prctl, arch_req_xcomp_perm, xfeature_xtiledata) == 0;
-#else
-  return false;
-#endif
 }
 #endif
 

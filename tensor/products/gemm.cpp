@@ -107,7 +107,7 @@ constexpr int64_t parallel_work = 1 << 18;  // multiplications that justify waki
 
 /// By OpenBLAS; each of our threads computes a block of rows or of columns of c.
 void blas_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const Tensor& b,
-               Transpose transpose_b, real beta, const Tensor& c) {
+               Transpose transpose_b, bool add, const Tensor& c) {
   constexpr int64_t granule = 16;  // rows or columns of OpenBLAS's tiles
   const bool by_rows = it.m >= it.n;
   const int64_t extent = by_rows ? it.m : it.n, granules = (extent + granule - 1) / granule;
@@ -127,7 +127,7 @@ void blas_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const 
                  static_cast<int>(it.k), 1,
                  a.data() + row * (transpose_a == Transpose::yes ? 1 : a.row_stride()), row_stride_of(a),
                  b.data() + column * (transpose_b == Transpose::yes ? b.row_stride() : 1), row_stride_of(b),
-                 beta, to + row * c.row_stride() + column, row_stride_of(c));
+                 add ? 1 : 0, to + row * c.row_stride() + column, row_stride_of(c));
   });
 }
 
@@ -183,8 +183,7 @@ void gpu_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const T
                                             static_cast<int>(x.row_stride), transpose == Transpose::yes,
                                             step(of, x.row_stride)};
     };
-    const Bf16Rows left = bf16_rows(a),
-                   right = packing_of_b == Packing::kept ? kept_bf16_rows(b) : bf16_rows(b);
+    const Bf16Rows left = bf16_rows(a, Packing::once), right = bf16_rows(b, packing_of_b);
     const auto stride = [](const Bf16Rows& x) { return [&x] { return x.row_stride; }; };
     return multiply(matrix(a, left, transpose_a), matrix(b, right, transpose_b), stride(left), stride(right));
   }
@@ -199,21 +198,16 @@ void gpu_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const T
 
 }  // namespace
 
-void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
+void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, bool add,
           const Tensor& c) {
-  const auto [m, n, k] = checked(a, transpose_a, b, transpose_b, c);
-  if (m == 0 || n == 0) return;
-  const bool scaled = beta != 0 && beta != 1;
-  const Operand start = beta != 0 ? Operand{c.mutable_data(), row_stride_of(c)} : Operand{};
-  if (is_gpu(c.device())) {
-    if (scaled) scale(c, beta);
-    return gpu_gemm({m, n, k}, a, transpose_a, b, transpose_b, Packing::once, start, c);
-  }
-  const bool ours = operands_are_rounded() || (!scaled && packing_pays({m, n, k}, transpose_b));
-  const Timed timed = timing({m, n, k}, letters(transpose_a, transpose_b), ours ? name_of_packed() : "BLAS");
-  if (ours && scaled) scale(c, beta);
+  const Extents it = checked(a, transpose_a, b, transpose_b, c);
+  if (it.m == 0 || it.n == 0) return;
+  const Operand start = add ? Operand{c.mutable_data(), row_stride_of(c)} : Operand{};
+  if (is_gpu(c.device())) return gpu_gemm(it, a, transpose_a, b, transpose_b, Packing::once, start, c);
+  const bool ours = packing_pays(it, transpose_b);
+  const Timed timed = timing(it, letters(transpose_a, transpose_b), ours ? name_of_packed() : "BLAS");
   if (ours) return packed_gemm(a, transpose_a, b, transpose_b, Packing::once, start, c);
-  blas_gemm({m, n, k}, a, transpose_a, b, transpose_b, beta, c);
+  blas_gemm(it, a, transpose_a, b, transpose_b, add, c);
 }
 
 void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, const Tensor& start,
@@ -235,7 +229,7 @@ void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, con
   packed_gemm(x, Transpose::no, weight, transpose, packing, from, c);
 }
 
-void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
+void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, bool add,
                   const Tensor& c) {
   const int64_t N = c.shape()[0];
   for (const Tensor* x : {&a, &b, &c})
@@ -245,21 +239,17 @@ void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Trans
   const Extents each = checked(a[0], transpose_a, b[0], transpose_b, c[0]);
   const int64_t work = each.m * each.n * each.k;
   if (is_gpu(c.device())) {
-    if (beta != 0 && beta != 1) scale(c, beta);
-    const Operand start = beta != 0 ? c.write_operand() : Operand{};
+    const Operand start = add ? c.write_operand() : Operand{};
     return gpu_gemm(each, a, transpose_a, b, transpose_b, Packing::once, start, c, N);
   }
   if (work >= parallel_work) {  // all threads compute each
-    for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, beta, c[i]);
+    for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, add, c[i]);
     return;
   }
   const bool ours = operands_are_rounded();
   const Timed timed = timing({N * each.m, each.n, each.k}, letters(transpose_a, transpose_b),
                              ours ? "batched bf16" : "batched BLAS");
-  if (ours) {
-    if (beta != 0 && beta != 1) scale(c, beta);
-    return packed_batched_gemm(a, transpose_a, b, transpose_b, beta != 0, c);
-  }
+  if (ours) return packed_batched_gemm(a, transpose_a, b, transpose_b, add, c);
   if (!has_memory(c.device())) return;
   const auto step = [](const Tensor& x) { return x.shape()[1] * x.row_stride(); };  // from matrix to matrix
   real* const to = c.mutable_data();
@@ -267,7 +257,7 @@ void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Trans
     const OneBlasThread one;
     blas_product(CblasRowMajor, blas(transpose_a), blas(transpose_b), static_cast<int>(each.m),
                  static_cast<int>(each.n), static_cast<int>(each.k), 1, a.data() + i * step(a),
-                 row_stride_of(a), b.data() + i * step(b), row_stride_of(b), beta, to + i * step(c),
+                 row_stride_of(a), b.data() + i * step(b), row_stride_of(b), add ? 1 : 0, to + i * step(c),
                  row_stride_of(c));
   });
 }

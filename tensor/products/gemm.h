@@ -11,9 +11,9 @@ namespace rondo {
 
 enum class Transpose { no, yes };
 
-/// c = op(a) op(b) + beta c, as matrices; op transposes or not. Throws Error if the inner or outer sizes
-/// differ.
-void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
+/// c = op(a) op(b), as matrices; with `add`, the product is added to c. op transposes or not. Throws Error if
+/// the inner or outer sizes differ.
+void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, bool add,
           const Tensor& c);
 
 /// Up to this many rows weight_gemm() keeps the packed copy of a weight; callers that can choose their number
@@ -27,9 +27,8 @@ constexpr int64_t max_rows_over_kept_pack = 256;
 void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, const Tensor& start,
                  const Tensor& c);
 
-/// c[n] = op(a[n]) op(b[n]) + beta c[n] for each n of the leading dimension of three tensors [N, .., ..].
-/// Throws Error if the sizes differ.
-void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
+/// The same for each matrix of three tensors [N, .., ..]: c[n] = op(a[n]) op(b[n]), or added to c[n].
+void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, bool add,
                   const Tensor& c);
 
 /// The name of the kernels in use, as reported by OpenBLAS ("SkylakeX", "Zen", ...).

@@ -234,8 +234,7 @@ void packed_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transp
                  Packing packing, Operand start, const Tensor& c) {
   const Multiplication by = multiplication();
   const bool transposed = transpose_a == Transpose::yes;
-  const Tensor panels =
-      packing == Packing::kept ? kept_panels(b, transpose_b, by) : packed(b, transpose_b, by);
+  const Tensor panels = packed(b, transpose_b, by, packing);
   const bool copied = by.rounded || better_copied(a, transposed);
   multiply({{a.read_operand(), transposed},
             copied,

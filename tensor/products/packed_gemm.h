@@ -5,12 +5,9 @@
 // and BLAS; otherwise only the benchmark calls it.
 #pragma once
 
-#include "tensor/products/gemm.h"
+#include "tensor/products/packing.h"
 
 namespace rondo {
-
-/// Whether b is packed for this product only, or its storage keeps the packed copy until b is written.
-enum class Packing { once, kept };
 
 /// c = start + op(a) op(b); op transposes or not. `start` is a matrix like c (or c itself), one row that is
 /// repeated (row stride 0), or null for zero. The caller checks shapes. Operands are rounded as

@@ -197,17 +197,17 @@ void pack(const Tensor& b, Transpose transpose, const Multiplication& it, real* 
   });
 }
 
-Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication) {
-  Tensor panels({PanelLayout(b, transpose, *multiplication.kernels).size()}, b.device());
-  pack(b, transpose, multiplication, panels.mutable_data());
-  return panels;
-}
-
 namespace {
-/// `size` numbers, made from b by make(to), that the storage of b keeps until b is written.
+/// `size` numbers, made from b by make(to); with Packing::kept, those that the storage of b keeps until b is
+/// written.
 template <class Make>
-Tensor kept(const Tensor& b, Transpose transpose, const Multiplication& multiplication, int64_t size,
-            const Make& make) {
+Tensor made_from(const Tensor& b, Transpose transpose, const Multiplication& multiplication, Packing packing,
+                 int64_t size, const Make& make) {
+  if (packing == Packing::once) {
+    const Tensor numbers({size}, b.device());
+    make(numbers.mutable_data());
+    return numbers;
+  }
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   auto& packs = b.storage().packs;
@@ -231,33 +231,23 @@ Tensor kept(const Tensor& b, Transpose transpose, const Multiplication& multipli
   return pack.panels;
 }
 
-/// Numbers of 16 bits from row to row: a row begins at a multiple of 16 bytes, for the tensor cores.
-int64_t bf16_row_stride(const Tensor& x) { return std::max<int64_t>(1, (x.columns() + 7) / 8) * 8; }
-int64_t numbers_of_bf16(const Tensor& x) {
-  constexpr int64_t in_one = sizeof(real) / sizeof(uint16_t);
-  return x.rows() * bf16_row_stride(x) / in_one;
-}
-void round_to_bf16(const Tensor& x, real* to) {
-  const int64_t stride = bf16_row_stride(x);
-  launch(x.device(), {x.rows(), stride},
-         RoundToBf16{x.read_operand(), reinterpret_cast<uint16_t*>(to), x.columns(), stride});
-}
 }  // namespace
 
-Tensor kept_panels(const Tensor& b, Transpose transpose, const Multiplication& multiplication) {
-  return kept(b, transpose, multiplication, PanelLayout(b, transpose, *multiplication.kernels).size(),
-              [&](real* to) { pack(b, transpose, multiplication, to); });
+Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication, Packing packing) {
+  return made_from(b, transpose, multiplication, packing,
+                   PanelLayout(b, transpose, *multiplication.kernels).size(),
+                   [&](real* to) { pack(b, transpose, multiplication, to); });
 }
 
-Bf16Rows bf16_rows(const Tensor& x) {
-  const Tensor rows({numbers_of_bf16(x)}, x.device());
-  round_to_bf16(x, rows.mutable_data());
-  return {rows, bf16_row_stride(x)};
-}
-Bf16Rows kept_bf16_rows(const Tensor& x) {
-  return {
-      kept(x, Transpose::no, multiplication(), numbers_of_bf16(x), [&](real* to) { round_to_bf16(x, to); }),
-      bf16_row_stride(x)};
+Bf16Rows bf16_rows(const Tensor& x, Packing packing) {
+  // Numbers of 16 bits from row to row: a row begins at a multiple of 16 bytes, for the tensor cores.
+  const int64_t stride = std::max<int64_t>(1, (x.columns() + 7) / 8) * 8;
+  constexpr int64_t in_one = sizeof(real) / sizeof(uint16_t);
+  const auto round = [&](real* to) {
+    launch(x.device(), {x.rows(), stride},
+           RoundToBf16{x.read_operand(), reinterpret_cast<uint16_t*>(to), x.columns(), stride});
+  };
+  return {made_from(x, Transpose::no, multiplication(), packing, x.rows() * stride / in_one, round), stride};
 }
 
 int64_t room_for_left(int64_t rows, const PanelLayout& layout) {

@@ -40,22 +40,22 @@ struct PanelLayout {
   }
 };
 
+/// Whether a copy of b is made for one product only, or its storage keeps the copy until b is written.
+enum class Packing { once, kept };
+
 /// Packs op(b) to layout.size() numbers.
 void pack(const Tensor& b, Transpose transpose, const Multiplication& multiplication, real* to);
-/// The packed op(b), made anew.
-Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication);
-/// The packed op(b) that the storage of b keeps, made if there is none or if b was written since.
-Tensor kept_panels(const Tensor& b, Transpose transpose, const Multiplication& multiplication);
+/// The packed op(b).
+Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication, Packing packing);
 
-/// A matrix rounded to bfloat16, as a GPU multiplies it: rows of 16-bit numbers, then zeros up to the next
-/// row.
+/// A matrix rounded to bfloat16 by one pass over it, as a GPU multiplies it: rows of 16-bit numbers, then
+/// zeros up to the next row.
 struct Bf16Rows {
   Tensor memory;
   int64_t row_stride;
 };
-/// x on its GPU, rounded by one pass over it: made anew, or kept by the storage of x until x is written.
-Bf16Rows bf16_rows(const Tensor& x);
-Bf16Rows kept_bf16_rows(const Tensor& x);
+/// Of x, on its GPU.
+Bf16Rows bf16_rows(const Tensor& x, Packing packing);
 
 /// Rows of the left side, or of a block of its terms.
 struct LeftRows {

@@ -13,15 +13,19 @@
 namespace rondo {
 namespace {
 
-const TileKernels& kernels_of_numbers() {
+/// Kernels that multiply numbers, of which this CPU has the instructions; the fastest first.
+std::vector<const TileKernels*> kernels_of_numbers() {
+  std::vector<const TileKernels*> all;
 #ifdef RONDO_X86_KERNELS
-  if (cpu_has_avx512()) return kernels_of_avx512;
-  if (cpu_has_avx2()) return kernels_of_avx2;
+  if (cpu_has_avx512()) all.push_back(&kernels_of_avx512);
+  if (cpu_has_avx2()) all.push_back(&kernels_of_avx2);
 #endif
-  return kernels_as_compiled;
+  all.push_back(&kernels_as_compiled);
+  return all;
 }
+const TileKernels& fastest_of_numbers() { return *kernels_of_numbers().front(); }
 
-/// Kernels that multiply pairs of bf16, of which this CPU has the instructions.
+/// The same of pairs of bf16.
 std::vector<const TileKernels*> kernels_of_pairs() {
   std::vector<const TileKernels*> all;
 #ifdef RONDO_X86_KERNELS
@@ -74,7 +78,7 @@ class SampleTile {
 
 /// The kernels take turns, so that a change of the CPU's clock meets both.
 double speedup_over_numbers(const TileKernels& kernels) {
-  SampleTile numbers(kernels_of_numbers()), those(kernels);
+  SampleTile numbers(fastest_of_numbers()), those(kernels);
   double of_numbers = std::numeric_limits<double>::infinity(), of_those = of_numbers;
   for (int turn = 0; turn < 20; ++turn) {
     of_numbers = std::min(of_numbers, numbers.seconds());
@@ -90,7 +94,7 @@ struct FastestBf16 {
 const FastestBf16& fastest_bf16() {
   static const FastestBf16 fastest = [] {
     constexpr double pays = 1.1;  // below, packing in pairs may cost what the instruction saves
-    FastestBf16 it{{&kernels_of_numbers(), true}, 1};
+    FastestBf16 it{{&fastest_of_numbers(), true}, 1};
     for (const TileKernels* kernels : kernels_of_pairs())
       if (const double speedup = speedup_over_numbers(*kernels); speedup > std::max(pays, it.speedup))
         it = {{kernels, true}, speedup};
@@ -132,15 +136,11 @@ const PairKernels* pair_kernels() {
 Multiplication multiplication() { return choice().multiplication; }
 void multiply_by(const Multiplication& wanted) { choice().multiplication = wanted; }
 
-Multiplication multiplication_of_fp32() { return {&kernels_of_numbers(), false}; }
+Multiplication multiplication_of_fp32() { return {&fastest_of_numbers(), false}; }
 std::vector<Multiplication> multiplications_of_bf16() {
   std::vector<Multiplication> all;
   for (const TileKernels* kernels : kernels_of_pairs()) all.push_back({kernels, true});
-#ifdef RONDO_X86_KERNELS
-  if (cpu_has_avx512()) all.push_back({&kernels_of_avx512, true});
-  if (cpu_has_avx2()) all.push_back({&kernels_of_avx2, true});
-#endif
-  all.push_back({&kernels_as_compiled, true});
+  for (const TileKernels* kernels : kernels_of_numbers()) all.push_back({kernels, true});
   return all;
 }
 Multiplication fastest_multiplication_of_bf16() { return fastest_bf16().multiplication; }

@@ -17,9 +17,55 @@ struct Dual {
   static constexpr int count = __builtin_popcount(Mask);
   template <int J>
   static constexpr int slot = __builtin_popcount(Mask&((1u << J) - 1));
+  using Constant = Dual<S, 0u>;  // carries no partials
 
   S value;
   S partials[count > 0 ? count : 1];
+
+  HD friend auto operator-(const Dual& a) { return chain(a, -a.value, S(-1)); }
+
+  // With a literal: the parameter is real, so that 0.5 * x stays in the library's number type.
+  HD friend auto operator+(const Dual& a, real b) { return a + Constant{S(b), {}}; }
+  HD friend auto operator+(real a, const Dual& b) { return Constant{S(a), {}} + b; }
+  HD friend auto operator-(const Dual& a, real b) { return a - Constant{S(b), {}}; }
+  HD friend auto operator-(real a, const Dual& b) { return Constant{S(a), {}} - b; }
+  HD friend auto operator*(const Dual& a, real b) { return chain(a, a.value * S(b), S(b)); }
+  HD friend auto operator*(real a, const Dual& b) { return b * a; }
+  HD friend auto operator/(const Dual& a, real b) { return chain(a, a.value / S(b), S(1) / S(b)); }
+  HD friend auto operator/(real a, const Dual& b) { return Constant{S(a), {}} / b; }
+
+  // Comparisons compare values.
+  HD friend auto operator<(const Dual& a, real b) { return a.value < S(b); }
+  HD friend auto operator<=(const Dual& a, real b) { return a.value <= S(b); }
+  HD friend auto operator>(const Dual& a, real b) { return a.value > S(b); }
+  HD friend auto operator>=(const Dual& a, real b) { return a.value >= S(b); }
+  HD friend auto operator==(const Dual& a, real b) { return a.value == S(b); }
+
+  HD friend auto max(const Dual& a, real b) { return max(a, Constant{S(b), {}}); }
+  HD friend auto min(const Dual& a, real b) { return min(a, Constant{S(b), {}}); }
+  HD friend auto abs(const Dual& a) { return chain(a, abs(a.value), select(a.value >= S(0), S(1), S(-1))); }
+  HD friend auto sqrt(const Dual& a) {
+    const S y = sqrt(a.value);
+    return chain(a, y, S(0.5) / y);
+  }
+  HD friend auto exp(const Dual& a) {
+    const S y = exp(a.value);
+    return chain(a, y, y);
+  }
+  HD friend auto expm1(const Dual& a) {
+    const S y = expm1(a.value);
+    return chain(a, y, y + S(1));
+  }
+  HD friend auto log(const Dual& a) { return chain(a, log(a.value), S(1) / a.value); }
+  HD friend auto log1p(const Dual& a) { return chain(a, log1p(a.value), S(1) / (S(1) + a.value)); }
+  HD friend auto tanh(const Dual& a) {
+    const S y = tanh(a.value);
+    return chain(a, y, S(1) - y * y);
+  }
+  HD friend auto sigmoid(const Dual& a) {
+    const S y = sigmoid(a.value);
+    return chain(a, y, y * (S(1) - y));
+  }
 };
 
 /// Input J of an operator: its derivative with respect to itself is 1.
@@ -72,14 +118,6 @@ HD auto chain(const Dual<S, A>& a, S value, S slope) {
   return y;
 }
 
-/// A constant carries no partials.
-template <class S>
-HD Dual<S, 0u> constant(S value) {
-  Dual<S, 0u> y;
-  y.value = value;
-  return y;
-}
-
 template <class S, unsigned A, unsigned B>
 HD auto operator+(const Dual<S, A>& a, const Dual<S, B>& b) {
   auto same = [](S d) { return d; };
@@ -102,85 +140,25 @@ HD auto operator/(const Dual<S, A>& a, const Dual<S, B>& b) {
   return combine(
       quotient, a, b, [&](S d) { return d * inverse; }, [&](S d) { return -(d * quotient * inverse); });
 }
-template <class S, unsigned A>
-HD auto operator-(const Dual<S, A>& a) {
-  return chain(a, -a.value, S(-1));
-}
-
-// With a literal: the parameter is real, so that 0.5 * x stays in the library's number type.
-template <class S, unsigned A>
-HD auto operator+(const Dual<S, A>& a, real b) {
-  return a + constant(S(b));
-}
-template <class S, unsigned A>
-HD auto operator+(real a, const Dual<S, A>& b) {
-  return constant(S(a)) + b;
-}
-template <class S, unsigned A>
-HD auto operator-(const Dual<S, A>& a, real b) {
-  return a - constant(S(b));
-}
-template <class S, unsigned A>
-HD auto operator-(real a, const Dual<S, A>& b) {
-  return constant(S(a)) - b;
-}
-template <class S, unsigned A>
-HD auto operator*(const Dual<S, A>& a, real b) {
-  return chain(a, a.value * S(b), S(b));
-}
-template <class S, unsigned A>
-HD auto operator*(real a, const Dual<S, A>& b) {
-  return b * a;
-}
-template <class S, unsigned A>
-HD auto operator/(const Dual<S, A>& a, real b) {
-  return chain(a, a.value / S(b), S(1) / S(b));
-}
-template <class S, unsigned A>
-HD auto operator/(real a, const Dual<S, A>& b) {
-  return constant(S(a)) / b;
-}
-
-// Comparisons compare values. On a tie, max and min give the gradient to the first operand.
 template <class S, unsigned A, unsigned B>
 HD auto operator<(const Dual<S, A>& a, const Dual<S, B>& b) {
   return a.value < b.value;
-}
-template <class S, unsigned A>
-HD auto operator<(const Dual<S, A>& a, real b) {
-  return a.value < S(b);
 }
 template <class S, unsigned A, unsigned B>
 HD auto operator<=(const Dual<S, A>& a, const Dual<S, B>& b) {
   return a.value <= b.value;
 }
-template <class S, unsigned A>
-HD auto operator<=(const Dual<S, A>& a, real b) {
-  return a.value <= S(b);
-}
 template <class S, unsigned A, unsigned B>
 HD auto operator>(const Dual<S, A>& a, const Dual<S, B>& b) {
   return a.value > b.value;
-}
-template <class S, unsigned A>
-HD auto operator>(const Dual<S, A>& a, real b) {
-  return a.value > S(b);
 }
 template <class S, unsigned A, unsigned B>
 HD auto operator>=(const Dual<S, A>& a, const Dual<S, B>& b) {
   return a.value >= b.value;
 }
-template <class S, unsigned A>
-HD auto operator>=(const Dual<S, A>& a, real b) {
-  return a.value >= S(b);
-}
 template <class S, unsigned A, unsigned B>
 HD auto operator==(const Dual<S, A>& a, const Dual<S, B>& b) {
   return a.value == b.value;
-}
-template <class S, unsigned A>
-HD auto operator==(const Dual<S, A>& a, real b) {
-  return a.value == S(b);
 }
 template <class M, class S, unsigned A, unsigned B>
 HD auto select(const M& condition, const Dual<S, A>& a, const Dual<S, B>& b) {
@@ -190,65 +168,20 @@ HD auto select(const M& condition, const Dual<S, A>& a, const Dual<S, B>& b) {
 }
 template <class M, class S, unsigned A>
 HD auto select(const M& condition, const Dual<S, A>& a, real b) {
-  return select(condition, a, constant(S(b)));
+  return select(condition, a, Dual<S, 0u>{S(b), {}});
 }
 template <class M, class S, unsigned A>
 HD auto select(const M& condition, real a, const Dual<S, A>& b) {
-  return select(condition, constant(S(a)), b);
+  return select(condition, Dual<S, 0u>{S(a), {}}, b);
 }
+/// On a tie, max and min give the gradient to the first operand.
 template <class S, unsigned A, unsigned B>
 HD auto max(const Dual<S, A>& a, const Dual<S, B>& b) {
   return select(a.value >= b.value, a, b);
 }
-template <class S, unsigned A>
-HD auto max(const Dual<S, A>& a, real b) {
-  return max(a, constant(S(b)));
-}
 template <class S, unsigned A, unsigned B>
 HD auto min(const Dual<S, A>& a, const Dual<S, B>& b) {
   return select(a.value <= b.value, a, b);
-}
-template <class S, unsigned A>
-HD auto min(const Dual<S, A>& a, real b) {
-  return min(a, constant(S(b)));
-}
-
-template <class S, unsigned A>
-HD auto abs(const Dual<S, A>& a) {
-  return chain(a, abs(a.value), select(a.value >= S(0), S(1), S(-1)));
-}
-template <class S, unsigned A>
-HD auto sqrt(const Dual<S, A>& a) {
-  const S y = sqrt(a.value);
-  return chain(a, y, S(0.5) / y);
-}
-template <class S, unsigned A>
-HD auto exp(const Dual<S, A>& a) {
-  const S y = exp(a.value);
-  return chain(a, y, y);
-}
-template <class S, unsigned A>
-HD auto expm1(const Dual<S, A>& a) {
-  const S y = expm1(a.value);
-  return chain(a, y, y + S(1));
-}
-template <class S, unsigned A>
-HD auto log(const Dual<S, A>& a) {
-  return chain(a, log(a.value), S(1) / a.value);
-}
-template <class S, unsigned A>
-HD auto log1p(const Dual<S, A>& a) {
-  return chain(a, log1p(a.value), S(1) / (S(1) + a.value));
-}
-template <class S, unsigned A>
-HD auto tanh(const Dual<S, A>& a) {
-  const S y = tanh(a.value);
-  return chain(a, y, S(1) - y * y);
-}
-template <class S, unsigned A>
-HD auto sigmoid(const Dual<S, A>& a) {
-  const S y = sigmoid(a.value);
-  return chain(a, y, y * (S(1) - y));
 }
 
 /// The derivative with respect to input J, or zero if the type carries none.

@@ -220,27 +220,20 @@ class Row::Kept {
   static constexpr int most = 10;  // 40 registers in float
 
   HD bool in_registers() const { return row_.columns <= most * Piece::size * cuda::threads(); }
-  template <class Self, class F>
-  HD static void for_each_of(Self& self, F f) {
-    if (!self.in_registers()) return;
+  /// f(piece, j, count) for each piece in registers.
+  template <class F>
+  HD void for_each(F f) const {
+    if (!in_registers()) return;
 #pragma unroll
     for (int i = 0; i < most; ++i) {  // constant indices, because registers have no others
       const int64_t j = (i * cuda::threads() + cuda::thread()) * Piece::size;
-      if (j < self.row_.columns) f(self.pieces_[i], j, self.row_.columns - j);
+      if (j < row_.columns) f(pieces_[i], j, row_.columns - j);
     }
-  }
-  template <class F>
-  HD void for_each(F f) {
-    for_each_of(*this, f);
-  }
-  template <class F>
-  HD void for_each(F f) const {
-    for_each_of(*this, f);
   }
 
   Row row_;
   const real* from_;
-  Piece pieces_[most];
+  mutable Piece pieces_[most];
 };
 HD Row::Kept Row::keep(const real* from) const { return {*this, from}; }
 

@@ -86,32 +86,19 @@ HD Vec max(Vec a, Vec b) { return select(a >= b, a, b); }
 HD Vec min(Vec a, Vec b) { return select(a <= b, a, b); }
 HD Vec abs(Vec x) { return max(x, -x); }
 
-template <class Function>
-HD Vec each_lane(Vec x, Function function) {
+HD Vec each_lane(Vec x, real (*function)(real)) {
   for (int i = 0; i < Vec::size; ++i) x.lanes[i] = function(x.lanes[i]);
   return x;
 }
-HD Vec sqrt(Vec x) {
-  return each_lane(x, [](real v) { return std::sqrt(v); });
-}
+HD Vec sqrt(Vec x) { return each_lane(x, std::sqrt); }
 
 #ifdef RONDO_DOUBLE
 
-HD Vec exp(Vec x) {
-  return each_lane(x, [](real v) { return std::exp(v); });
-}
-HD Vec log(Vec x) {
-  return each_lane(x, [](real v) { return std::log(v); });
-}
-HD Vec tanh(Vec x) {
-  return each_lane(x, [](real v) { return std::tanh(v); });
-}
-HD Vec expm1(Vec x) {
-  return each_lane(x, [](real v) { return std::expm1(v); });
-}
-HD Vec log1p(Vec x) {
-  return each_lane(x, [](real v) { return std::log1p(v); });
-}
+HD Vec exp(Vec x) { return each_lane(x, std::exp); }
+HD Vec log(Vec x) { return each_lane(x, std::log); }
+HD Vec tanh(Vec x) { return each_lane(x, std::tanh); }
+HD Vec expm1(Vec x) { return each_lane(x, std::expm1); }
+HD Vec log1p(Vec x) { return each_lane(x, std::log1p); }
 
 #else
 

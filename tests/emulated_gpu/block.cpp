@@ -1,6 +1,4 @@
 // Threads of a block, run in turns from one __syncthreads() to the next.
-#include "tests/emulated_gpu/block.h"
-
 #include <ucontext.h>
 
 #include <algorithm>

@@ -3,45 +3,34 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
 #include "tests/emulated_gpu/cublasLt.h"
-#include "tests/emulated_gpu/perturb.h"
 #include "tests/emulated_gpu/queue.h"
 
 namespace rondo::emulated_gpu {
 namespace {
 
-/// A float with so many bits behind the point, rounded to the nearest or cut off.
-float shortened(float x, int bits) {
-  static const bool cuts = setting("truncate") != nullptr;
-  uint32_t word;
-  std::memcpy(&word, &x, sizeof word);
-  const int dropped = 23 - bits;
-  const uint32_t odd = word >> dropped & 1;
-  word = (cuts ? word : word + (1u << (dropped - 1)) - 1 + odd) & ~((1u << dropped) - 1);
-  std::memcpy(&x, &word, sizeof x);
-  return x;
+/// A float with 10 bits behind the point, as tensor cores read it in TF32.
+float in_tf32(float x) {
+  if (!std::isfinite(x)) return x;
+  constexpr int dropped = 13;
+  const auto word = std::bit_cast<uint32_t>(x);
+  return std::bit_cast<float>((word + (1u << (dropped - 1)) - 1 + (word >> dropped & 1)) &
+                              ~((1u << dropped) - 1));
 }
-/// A matrix [rows, columns] by columns, as tensor cores read it.
-std::vector<float> in_tf32(const float* from, int rows, int columns, int stride) {
+float of_bf16(uint16_t x) { return std::bit_cast<float>(uint32_t{x} << 16); }
+/// A matrix [rows, columns] by columns, each number as read(number).
+template <class Number, class Read>
+std::vector<float> as_read_by(Read read, const Number* from, int rows, int columns, int stride) {
   std::vector<float> to(static_cast<size_t>(stride) * columns);
   for (int j = 0; j < columns; ++j)
     for (int i = 0; i < rows; ++i) {
       const size_t at = static_cast<size_t>(j) * stride + i;
-      to[at] = std::isfinite(from[at]) ? shortened(from[at], 10) : from[at];
-    }
-  return to;
-}
-std::vector<float> floats_of_bf16(const uint16_t* from, int rows, int columns, int stride) {
-  std::vector<float> to(static_cast<size_t>(stride) * columns);
-  for (int j = 0; j < columns; ++j)
-    for (int i = 0; i < rows; ++i) {
-      const size_t at = static_cast<size_t>(j) * stride + i;
-      const uint32_t word = uint32_t{from[at]} << 16;
-      std::memcpy(&to[at], &word, sizeof word);
+      to[at] = read(from[at]);
     }
   return to;
 }
@@ -244,9 +233,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDescOpaque_t* oper
     const auto as_read = [&](const void* from, const auto& layout) {
       const int rows = static_cast<int>(layout.rows), columns = static_cast<int>(layout.columns);
       return type == CUDA_R_16BF
-                 ? floats_of_bf16(static_cast<const uint16_t*>(from), rows, columns, stride(layout))
+                 ? as_read_by(of_bf16, static_cast<const uint16_t*>(from), rows, columns, stride(layout))
              : operation.compute == CUBLAS_COMPUTE_32F_FAST_TF32
-                 ? in_tf32(static_cast<const float*>(from), rows, columns, stride(layout))
+                 ? as_read_by(in_tf32, static_cast<const float*>(from), rows, columns, stride(layout))
                  : std::vector<float>();
     };
     const std::vector<float> left_read = as_read(left_at, left), right_read = as_read(right_at, right);

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "tests/emulated_gpu/block.h"
 #include "tests/emulated_gpu/queue.h"
 
 namespace rondo::emulated_gpu {
@@ -160,23 +159,14 @@ cudaError_t launch(dim3 grid, dim3 block_size, Work thread) {
 using namespace rondo::emulated_gpu;
 
 const char* cudaGetErrorString(cudaError_t error) {
-  switch (error) {
-    case cudaSuccess:
-      return "no error";
-    case cudaErrorMemoryAllocation:
-      return "out of memory";
-    case cudaErrorNoDevice:
-      return "no CUDA-capable device is detected";
-    case cudaErrorInsufficientDriver:
-      return "CUDA driver version is insufficient for CUDA runtime version";
-    case cudaErrorInvalidValue:
-      return "invalid argument";
-    case cudaErrorIllegalAddress:
-      return "an illegal memory access was encountered";
-    case cudaErrorStreamCaptureUnsupported:
-      return "operation not permitted when stream is capturing";
-  }
-  return "unknown error";
+  constexpr const char* texts[] = {"no error",
+                                   "out of memory",
+                                   "no CUDA-capable device is detected",
+                                   "CUDA driver version is insufficient for CUDA runtime version",
+                                   "invalid argument",
+                                   "an illegal memory access was encountered",
+                                   "operation not permitted when stream is capturing"};
+  return texts[error];
 }
 cudaError_t cudaGetLastError() { return state().failure; }
 cudaError_t cudaGetDeviceCount(int* count) {

@@ -1,6 +1,4 @@
 // Perturbed results of functions: see functions.h. Of products: cublas_lt.cpp.
-#include "tests/emulated_gpu/perturb.h"
-
 #include <bit>
 #include <cmath>
 #include <cstdlib>

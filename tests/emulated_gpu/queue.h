@@ -1,4 +1,4 @@
-// The emulated GPU's queue, for what is run on it.
+// What the sources of the emulated GPU share: its queue, its settings, how its numbers are perturbed.
 #pragma once
 
 #include <cstdint>
@@ -20,5 +20,13 @@ void count_ragged(int64_t factors);
 const char* setting(const char* name);
 /// What no GPU could be asked: ends the program.
 [[noreturn]] void misuse(const char* what);
+
+/// Runs thread() for every thread of every block, in one order and, the next time, in the reverse.
+void run_grid(dim3 grid, dim3 block_size, const Work& thread);
+
+/// The seed of "perturb=SEED"; 0: nothing is perturbed.
+uint64_t perturbation();
+/// Random bits of a number and the seed.
+uint64_t scattered(uint64_t number);
 
 }  // namespace rondo::emulated_gpu

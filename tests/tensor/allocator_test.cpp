@@ -1,9 +1,12 @@
-// The caching allocator: reuse, peaks, errors.
+// The caching allocator: reuse, peaks, errors; and what memory is left.
 #include "tensor/allocator.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <fstream>
 
 #include "tensor/tensor.h"
 #include "tests/tensor/errors.h"
@@ -51,6 +54,22 @@ TEST(Allocator, RefusesWhatTheSystemDoesNotHave) {
   const auto too_much = [] { allocate(Device::cpu, size_t{1} << 60); };
   EXPECT_NE(any_error_of(too_much).find("[allocate] no memory for 1152921504606846976 bytes"),
             std::string::npos);
+}
+
+TEST(AvailableMemory, KnowsTheLimitOfTheProcess) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  std::ifstream file("/proc/self/statm");
+  int64_t pages = 0;
+  ASSERT_TRUE(file >> pages);
+  constexpr int64_t more = int64_t{64} << 20;
+  rlimit narrow = before;
+  narrow.rlim_cur = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + more);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &narrow), 0);
+  const auto available = available_memory();
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  ASSERT_TRUE(available.has_value());
+  EXPECT_LE(*available, more);
 }
 
 }  // namespace

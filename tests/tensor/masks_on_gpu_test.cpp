@@ -26,15 +26,6 @@ TEST(DropoutMasks, AreTheSameBitForBit) {
             << columns << " columns, probability " << probability;
 }
 
-TEST(DropoutMasks, DifferByTheirKeys) {
-  NEED_GPU();
-  const auto drawn = [](const RandomKey& key) { return mask_on(Device::cuda, 300, key, 0.5, {}); };
-  const std::vector<real> first = drawn({1, 2, 3, 4});
-  EXPECT_EQ(drawn({1, 2, 3, 4}), first);
-  for (const RandomKey& other : {RandomKey{9, 2, 3, 4}, {1, 9, 3, 4}, {1, 2, 9, 4}, {1, 2, 3, 9}})
-    EXPECT_NE(drawn(other), first);
-}
-
 TEST(NormalNoise, IsThatOfTheCpu) {
   NEED_GPU();
   for (const int64_t columns : {1, 3, 64, 257, 1150}) {

@@ -38,7 +38,7 @@ size_t peak_of_products(Device device) {
     const Tensor y({x.rows(), 300}, device), dx({x.rows(), 200}, device);
     weight_gemm(x, weight, Transpose::yes, {}, y);
     weight_gemm(y, weight, Transpose::no, {}, dx);
-    gemm(y, Transpose::yes, x, Transpose::no, 0, Tensor({300, 200}, device));
+    gemm(y, Transpose::yes, x, Transpose::no, false, Tensor({300, 200}, device));
   }
   return memory_statistics(device).peak_bytes - before;
 }

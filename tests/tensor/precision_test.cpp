@@ -33,12 +33,6 @@ std::vector<Multiplication> all_multiplications() {
   return all;
 }
 bool is_amx(const Multiplication& it) { return name_of(it) == name_of({&kernels_of_emulated_amx, true}); }
-/// AMX, if this CPU has it, and the emulated one.
-std::vector<Multiplication> multiplications_of_amx() {
-  std::vector<Multiplication> all = all_multiplications();
-  std::erase_if(all, std::not_fn(is_amx));
-  return all;
-}
 
 /// To 8 bits of significand, ties to even, by the C library's arithmetic.
 double to_8_bits(double x) {
@@ -59,105 +53,88 @@ Tensor random_operand(int64_t rows, int64_t columns, Transpose transpose, uint64
   return wide.slice_columns(1, wide.columns() - 2);
 }
 
-/// Whether c is beta `start` + op(a) op(b) of rounded operands.
-void expect_sums_of_rounded(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
-                            real beta, Operand start, const Tensor& c) {
-  const int64_t m = c.rows(), n = c.columns(), k = transpose_a == Transpose::yes ? a.rows() : a.columns();
-  const auto rounded_operand = [](const Tensor& x, Transpose transpose, int64_t rows, int64_t columns) {
-    std::vector<double> result;
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < columns; ++j) result.push_back(to_8_bits(element(x, transpose, i, j)));
-    return result;
-  };
-  const std::vector<double> left = rounded_operand(a, transpose_a, m, k);
-  const std::vector<double> right = rounded_operand(b, transpose_b, k, n);
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < n; ++j) {
-      double sum = beta == 0 ? 0 : double(beta) * double(start.data[i * start.row_stride + j]);
-      double size_of_sum = std::abs(sum);
-      // Not by [] of vectors, as tests are not optimised.
-      const double *row = left.data(), *column = right.data();
-      for (int64_t l = 0; l < k; ++l) {
-        const double term = row[i * k + l] * column[l * n + j];
-        sum += term;
-        size_of_sum += std::abs(term);
-      }
-      // Each of k sums in float rounds by half a unit in the last place of a partial sum.
-      ASSERT_NEAR(c.data()[i * c.row_stride() + j], sum, double(k + 2) * std::ldexp(size_of_sum, -24))
-          << m << " " << n << " " << k << " beta " << beta << ", row " << i << ", column " << j;
-    }
-}
-
 struct Size {
   int64_t m, n, k;
 };
-
-TEST_F(Bf16, ProductsAreSumsOfRoundedOperands) {
-  for (const Size size : {Size{1, 1, 1},
-                          {3, 5, 4},
-                          {1, 17, 33},
-                          {20, 1, 6},
-                          {33, 40, 65},
-                          {255, 5, 127},
-                          {256, 5, 128},
-                          {300, 5, 2049},
-                          {300, 4, 1024},
-                          {257, 40, 769},
-                          {2, 3, 0},
-                          {20, 40, 4100},
-                          {30, 129, 130}})
-    for (Transpose transpose_a : {Transpose::no, Transpose::yes})
-      for (Transpose transpose_b : {Transpose::no, Transpose::yes})
-        for (real beta : {0, 1, -2}) {
-          const auto [m, n, k] = size;
-          const Tensor a = random_operand(m, k, transpose_a, 1), b = random_operand(k, n, transpose_b, 2);
-          const Tensor c = random_operand(m, n, Transpose::no, 3), before = clone(c);
-          gemm(a, transpose_a, b, transpose_b, beta, c);
-          expect_sums_of_rounded(a, transpose_a, b, transpose_b, beta, before.read_operand(), c);
-          if (HasFatalFailure()) return;
-        }
-}
-
-// Rows and columns at the edges of registers, words at those of steps and of blocks, each kind of start.
-TEST_F(Bf16, AmxComputesTilesOfAllShapes) {
-  std::vector<Size> sizes = {{33, 65, 33}, {2, 3, 0}};
+/// Rows and columns at the edges of registers, words at those of steps and of blocks.
+std::vector<Size> sizes_of_products() {
+  std::vector<Size> sizes = {{1, 1, 1},      {3, 5, 4},      {2, 3, 0},      {33, 65, 33},   {256, 5, 128},
+                             {300, 5, 2049}, {300, 4, 1024}, {257, 40, 769}, {20, 40, 4100}, {30, 129, 130}};
   for (const int64_t m : {1, 15, 16, 17, 31, 32, 33})
     for (const int64_t k : {1, 31, 32, 33, 383, 384, 385, 769}) sizes.push_back({m, 18, k});
   for (int64_t n = 1; n <= 33; ++n) sizes.push_back({17, n, 33});
-  for (const Multiplication& by : multiplications_of_amx()) {
-    multiply_by(by);
-    for (const auto [m, n, k] : sizes)
-      for (const Transpose transpose_a : {Transpose::no, Transpose::yes})
-        for (const Transpose transpose_b : {Transpose::no, Transpose::yes})
-          for (const std::string start : {"none", "one row", "c"}) {
-            const Tensor a = random_operand(m, k, transpose_a, 1), b = random_operand(k, n, transpose_b, 2);
-            const Tensor around({m + 2, n + 2});
-            fill_uniform(around, {.seed = 3}, -1, 1);
-            const Tensor before = clone(around), c = around.slice_rows(1, m + 1).slice_columns(1, n + 1);
-            const Tensor one_row = random_operand(1, n, Transpose::no, 4);
-            Operand from, same;  // `same`: what c was
-            if (start == "one row") from = same = {one_row.read_operand().data, 0};
-            if (start == "c") {
-              from = c.read_operand();
-              same = before.slice_rows(1, m + 1).slice_columns(1, n + 1).read_operand();
-            }
-            packed_gemm(a, transpose_a, b, transpose_b, Packing::once, from, c);
-            expect_sums_of_rounded(a, transpose_a, b, transpose_b, from.data ? 1 : 0, same, c);
-            if (HasFatalFailure()) return;
-            for (int64_t i = 0; i < m + 2; ++i)
-              for (int64_t j = 0; j < n + 2; ++j)
-                if (i == 0 || i > m || j == 0 || j > n) {
-                  ASSERT_EQ(around.data()[i * (n + 2) + j], before.data()[i * (n + 2) + j])
-                      << "beside c, " << m << " " << n << " " << k;
-                }
-          }
+  return sizes;
+}
+
+/// op(a) op(b) of rounded operands in double, and how far a sum in float may be from it.
+struct PlainProduct {
+  PlainProduct(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
+               const Size& it) {
+    const auto rounded_operand = [](const Tensor& x, Transpose transpose, int64_t rows, int64_t columns) {
+      std::vector<double> result;
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j) result.push_back(to_8_bits(element(x, transpose, i, j)));
+      return result;
+    };
+    const std::vector<double> left = rounded_operand(a, transpose_a, it.m, it.k);
+    const std::vector<double> right = rounded_operand(b, transpose_b, it.k, it.n);
+    // Not by [] of vectors, as tests are not optimised.
+    const double *row = left.data(), *column = right.data();
+    for (int64_t i = 0; i < it.m; ++i)
+      for (int64_t j = 0; j < it.n; ++j) {
+        double sum = 0, size_of_sum = 1;  // of a start
+        for (int64_t l = 0; l < it.k; ++l) {
+          const double term = row[i * it.k + l] * column[l * it.n + j];
+          sum += term;
+          size_of_sum += std::abs(term);
+        }
+        sums.push_back(sum);
+        // Each of k sums in float rounds by half a unit in the last place of a partial sum.
+        apart.push_back(double(it.k + 2) * std::ldexp(size_of_sum, -24));
+      }
   }
+  std::vector<double> sums, apart;
+};
+
+// With each kind of start, into a matrix that lies within another, whose other numbers stay.
+TEST_F(Bf16, ProductsAreSumsOfRoundedOperands) {
+  for (const auto& [m, n, k] : sizes_of_products())
+    for (const Transpose transpose_a : {Transpose::no, Transpose::yes})
+      for (const Transpose transpose_b : {Transpose::no, Transpose::yes}) {
+        const Tensor a = random_operand(m, k, transpose_a, 1), b = random_operand(k, n, transpose_b, 2);
+        const PlainProduct plain(a, transpose_a, b, transpose_b, {m, n, k});
+        const Tensor before({m + 2, n + 2}), one_row = random_operand(1, n, Transpose::no, 4);
+        fill_uniform(before, {.seed = 3}, -1, 1);
+        for (const Multiplication& by : all_multiplications())
+          for (const std::string start : {"none", "one row", "c"}) {
+            multiply_by(by);
+            const Tensor around = clone(before), c = around.slice_rows(1, m + 1).slice_columns(1, n + 1);
+            const Operand from = start == "none"      ? Operand{}
+                                 : start == "one row" ? Operand{one_row.read_operand().data, 0}
+                                                      : c.read_operand();
+            packed_gemm(a, transpose_a, b, transpose_b, Packing::once, from, c);
+            for (int64_t i = 0; i < m + 2; ++i)
+              for (int64_t j = 0; j < n + 2; ++j) {
+                const int64_t place = i * (n + 2) + j;
+                const bool beside = i == 0 || i > m || j == 0 || j > n;
+                double expected = start == "c" || beside ? double(before.data()[place]) : 0, apart = 0;
+                if (!beside) {
+                  if (start == "one row") expected = double(one_row.data()[j - 1]);
+                  expected += plain.sums[static_cast<size_t>((i - 1) * n + j - 1)];
+                  apart = plain.apart[static_cast<size_t>((i - 1) * n + j - 1)];
+                }
+                ASSERT_NEAR(around.data()[place], expected, apart)
+                    << name_of(by) << ", " << m << " " << n << " " << k << ", start: " << start << ", row "
+                    << i - 1 << ", column " << j - 1;
+              }
+          }
+      }
 }
 
 /// x times 1, which shows how an operand is rounded.
 float rounded(float x) {
   const Tensor c({1, 1});
-  gemm(Tensor::from({x}, {1, 1}), Transpose::no, Tensor::filled({1, 1}, 1), Transpose::no, 0, c);
+  gemm(Tensor::from({x}, {1, 1}), Transpose::no, Tensor::filled({1, 1}, 1), Transpose::no, false, c);
   return c.data()[0];
 }
 
@@ -215,7 +192,7 @@ void expect_same_bits(const std::vector<Multiplication>& ways, const Tensor& a, 
   for (const Multiplication& by : ways) {
     multiply_by(by);
     const Tensor c({m, n});
-    gemm(a, transpose_a, b, transpose_b, 0, c);
+    gemm(a, transpose_a, b, transpose_b, false, c);
     const std::vector<real> product = c.to_vector();
     if (first.empty()) first = product;
     for (size_t i = 0; i < first.size(); ++i) {
@@ -252,13 +229,11 @@ TEST_F(Bf16, AllWaysButAmxGiveTheSameBits) {
 }
 
 TEST_F(Bf16, AmxAndTheEmulatedOneGiveTheSameBits) {
-  const std::vector<Multiplication> ways = multiplications_of_amx();
+  std::vector<Multiplication> ways = all_multiplications();
+  std::erase_if(ways, std::not_fn(is_amx));
   if (ways.size() < 2) GTEST_SKIP() << "this CPU has no AMX";
-  for (const bool any_bits : {false, true}) {
-    const Tensor a = any_bits ? of_random_bits(45, 1000, 1) : random_operand(45, 1000, Transpose::no, 1);
-    const Tensor b = any_bits ? of_random_bits(1000, 75, 2) : random_operand(1000, 75, Transpose::no, 2);
-    expect_same_bits(ways, a, Transpose::no, b, Transpose::no);
-  }
+  const Tensor a = of_random_bits(45, 1000, 1), b = of_random_bits(1000, 75, 2);
+  expect_same_bits(ways, a, Transpose::no, b, Transpose::no);
 }
 
 TEST_F(Bf16, AKeptCopyIsOfTheRightPrecision) {
@@ -284,12 +259,12 @@ TEST_F(Bf16, ValuesDependNeitherOnThreadsNorOnTheOtherRows) {
         const Tensor a = random_operand(m, k, transpose_a, 1), b = random_operand(k, 70, Transpose::no, 2);
         const Tensor one({m, 70}), three({m, 70}), row({1, 70});
         set_threads(1);
-        gemm(a, transpose_a, b, Transpose::no, 0, one);
+        gemm(a, transpose_a, b, Transpose::no, false, one);
         set_threads(3);
-        gemm(a, transpose_a, b, Transpose::no, 0, three);
+        gemm(a, transpose_a, b, Transpose::no, false, three);
         EXPECT_EQ(one.to_vector(), three.to_vector()) << name_of(by);
         if (transpose_a == Transpose::no) {
-          gemm(a.slice_rows(17, 18), Transpose::no, b, Transpose::no, 0, row);
+          gemm(a.slice_rows(17, 18), Transpose::no, b, Transpose::no, false, row);
           EXPECT_EQ(one.slice_rows(17, 18).to_vector(), row.to_vector()) << name_of(by);
         }
       }
@@ -301,7 +276,7 @@ TEST_F(Bf16, ABatchIsItsProducts) {
   constexpr int64_t N = 7, m = 12, n = 35, k = 50;
   for (Transpose transpose_a : {Transpose::no, Transpose::yes})
     for (Transpose transpose_b : {Transpose::no, Transpose::yes})
-      for (real beta : {0, 1, -2}) {
+      for (const bool add : {false, true}) {
         const bool ta = transpose_a == Transpose::yes, tb = transpose_b == Transpose::yes;
         const Tensor a({N, ta ? k : m, ta ? m : k}), b({N, tb ? n : k, tb ? k : n}), c({N, m, n});
         fill_uniform(a, {.seed = 1}, -1, 1);
@@ -310,21 +285,11 @@ TEST_F(Bf16, ABatchIsItsProducts) {
         for (const Multiplication& by : all_multiplications()) {
           multiply_by(by);
           const Tensor batch = clone(c), each = clone(c);
-          batched_gemm(a, transpose_a, b, transpose_b, beta, batch);
-          for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, beta, each[i]);
+          batched_gemm(a, transpose_a, b, transpose_b, add, batch);
+          for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, add, each[i]);
           EXPECT_EQ(batch.to_vector(), each.to_vector()) << name_of(by);
         }
       }
-}
-
-TEST_F(Bf16, AStartRowIsAddedToEachRow) {
-  const Tensor x = random_operand(9, 70, Transpose::no, 1), weight = random_operand(40, 70, Transpose::no, 2);
-  const Tensor bias = random_operand(1, 40, Transpose::no, 3), with({9, 40}), without({9, 40});
-  weight_gemm(x, weight, Transpose::yes, bias, with);
-  weight_gemm(x, weight, Transpose::yes, {}, without);
-  for (int64_t i = 0; i < 9; ++i)
-    for (int64_t j = 0; j < 40; ++j)
-      EXPECT_NEAR(with.data()[i * 40 + j], without.data()[i * 40 + j] + bias.data()[j], 1e-5);
 }
 
 TEST_F(Bf16, LeavesSubnormalNumbersToOthers) {

@@ -45,7 +45,7 @@ struct Factors {
   }
   Tensor product(const Tensor& start, Device device) const {
     const Tensor c = clone(start.to(device));
-    gemm(a.to(device), transpose_a, b.to(device), transpose_b, 1, c);
+    gemm(a.to(device), transpose_a, b.to(device), transpose_b, true, c);
     return c;
   }
 };
@@ -95,7 +95,7 @@ TEST(ProductsOnGpu, OfABatchAreAsExactAsTheirPrecision) {
     for (const auto& sizes : {std::array<int64_t, 3>{4, 8, 16}, {7, 5, 9}, {1, 33, 70}, {1, 7, 31}})
       for (const Transpose of_a : {Transpose::no, Transpose::yes})
         for (const Transpose of_b : {Transpose::no, Transpose::yes})
-          for (const real beta : {real(0), real(1), real(2)}) {
+          for (const bool add : {false, true}) {
             const int64_t m = sizes[0], n = sizes[1];
             Factors each(sizes, of_a, of_b);
             const Tensor a(Shape(each.a.shape()).with_leading(N)), b(Shape(each.b.shape()).with_leading(N)),
@@ -105,15 +105,14 @@ TEST(ProductsOnGpu, OfABatchAreAsExactAsTheirPrecision) {
             fill_uniform(c, {.seed = 5, .draw = 2}, -1, 1);
             const Tensor whole = clone(c.to(Device::cuda));
             const auto middle = [&](const Tensor& it) { return it.slice_columns(1, n + 1); };
-            batched_gemm(a.to(Device::cuda), of_a, b.to(Device::cuda), of_b, beta, middle(whole));
+            batched_gemm(a.to(Device::cuda), of_a, b.to(Device::cuda), of_b, add, middle(whole));
             const Tensor got = whole.to(Device::cpu);
             for (int64_t i = 0; i < N; ++i) {
               each.a = a[i], each.b = b[i];
-              const Tensor start = clone(middle(c[i]));
-              scale(start, beta);
+              const Tensor start = add ? clone(middle(c[i])) : Tensor::zeros({m, n});
               EXPECT_LT(distance(middle(got[i]).to_vector(), each.plain(start)), bound)
                   << "precision " << static_cast<int>(precision) << ", matrix " << i << ", "
-                  << each.a.shape().to_string() << ", " << each.b.shape().to_string() << ", beta " << beta;
+                  << each.a.shape().to_string() << ", " << each.b.shape().to_string() << ", added " << add;
               for (const int64_t column : {int64_t{0}, n + 1})
                 EXPECT_EQ(got[i].slice_columns(column, column + 1).to_vector(),
                           c[i].slice_columns(column, column + 1).to_vector());
@@ -192,7 +191,7 @@ TEST(ProductsOnGpu, OfViewsReadAndWriteOnlyThem) {
   };
   const Tensor square = random({6, 6}, 0), left = random({6, 7}, 1), right = random({6, 7}, 2);
   for (size_t kind = 0; kind < views(other).size(); ++kind)
-    for (const real beta : {real(0), real(1)}) {
+    for (const bool add : {false, true}) {
       const View a = views(other)[kind], b = views(other)[kind], c = views(other)[kind];
       copy(left.to(Device::cuda), a.part);
       copy(right.to(Device::cuda), b.part);
@@ -200,15 +199,15 @@ TEST(ProductsOnGpu, OfViewsReadAndWriteOnlyThem) {
         copy(left.to(Device::cuda), c.part);
         const std::vector<real> before = c.all.to_vector();
         const Tensor expected = clone(left), narrow({6, 6}), of_gpu({6, 6}, Device::cuda);
-        gemm(square, of_square, right, Transpose::no, beta, expected);
-        gemm(square.to(Device::cuda), of_square, b.part, Transpose::no, beta, c.part);
+        gemm(square, of_square, right, Transpose::no, add, expected);
+        gemm(square.to(Device::cuda), of_square, b.part, Transpose::no, add, c.part);
         expect_near(c.part.to_vector(), expected.to_vector(), c.name);
         const std::vector<real> after = c.all.to_vector();
         EXPECT_EQ(std::count(after.begin(), after.end(), other),
                   std::count(before.begin(), before.end(), other))
             << c.name;
-        gemm(left, Transpose::no, right, Transpose::yes, 0, narrow);
-        gemm(a.part, Transpose::no, b.part, Transpose::yes, 0, of_gpu);
+        gemm(left, Transpose::no, right, Transpose::yes, false, narrow);
+        gemm(a.part, Transpose::no, b.part, Transpose::yes, false, of_gpu);
         expect_near(of_gpu.to_vector(), narrow.to_vector(), a.name);
       }
     }
@@ -216,16 +215,6 @@ TEST(ProductsOnGpu, OfViewsReadAndWriteOnlyThem) {
   const Tensor matrix({5, 3}, Device::cuda);
   EXPECT_FALSE(matrix[1].slice(0, 2).has_pads());
   EXPECT_TRUE(matrix.has_pads());
-}
-
-TEST(ProductsOnGpu, OfNoTermsAreTheStart) {
-  NEED_GPU();
-  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
-    const WithPrecision in_force(precision);
-    const Tensor c = Tensor::filled({3, 5}, 2, Device::cuda);
-    gemm(Tensor({3, 0}, Device::cuda), Transpose::no, Tensor({0, 5}, Device::cuda), Transpose::no, 1, c);
-    EXPECT_EQ(c.to_vector(), std::vector<real>(15, 2));
-  }
 }
 
 }  // namespace

@@ -79,35 +79,16 @@ Tensor mask(Shape shape, RandomKey key, double probability, BatchSlice slice) {
   return to;
 }
 
-TEST(DropoutMask, DropsTheShareAndScalesTheRest) {
-  for (double probability : {0.0, 0.2, 0.5, 0.9}) {
-    const Tensor m = mask({100, 1003}, {.seed = 4}, probability, {.batch = 20, .whole = 20});
-    int64_t dropped = 0;
-    for (real value : m.to_vector()) {
-      ASSERT_TRUE(value == 0 || value == static_cast<real>(1 / (1 - probability)));
-      dropped += value == 0;
-    }
-    EXPECT_NEAR(static_cast<double>(dropped) / static_cast<double>(m.size()), probability, 0.008);
-  }
-}
-
-TEST(DropoutMask, IsAFunctionOfTheKey) {
-  const BatchSlice all{.batch = 4, .whole = 4};
-  const auto of = [&](RandomKey key) { return mask({8, 37}, key, 0.5, all).to_vector(); };
-  const RandomKey key{.seed = 1, .name = 2, .draw = 3, .update = 4};
-  EXPECT_EQ(of(key), of(key));
-  EXPECT_NE(of(key), of({.seed = 2, .name = 2, .draw = 3, .update = 4}));
-  EXPECT_NE(of(key), of({.seed = 1, .name = 1, .draw = 3, .update = 4}));
-  EXPECT_NE(of(key), of({.seed = 1, .name = 2, .draw = 4, .update = 4}));
-  EXPECT_NE(of(key), of({.seed = 1, .name = 2, .draw = 3, .update = 5}));
-}
-
 TEST(DropoutMask, ElementsAreTheWordsOfTheirIndices) {
-  const RandomKey key{.seed = 1, .name = 2};
-  for (const int64_t columns : {7, 203}) {
-    const std::vector<real> m = mask({3, columns}, key, 0.25, {.batch = 3, .whole = 3}).to_vector();
-    for (size_t i = 0; i < m.size(); ++i) ASSERT_EQ(m[i] == 0, key.bits(i) < 0x40000000u) << i;
-  }
+  const RandomKey key{.seed = 1, .name = 2, .draw = 3, .update = 4};
+  for (const int64_t columns : {7, 203})
+    for (const double probability : {0.0, 0.25, 0.5, 0.9}) {
+      const Tensor m = mask({3, columns}, key, probability, {.batch = 3, .whole = 3});
+      for (int64_t i = 0; i < m.size(); ++i) {
+        const bool dropped = key.bits(static_cast<uint64_t>(i)) < probability * 4294967296.0;
+        ASSERT_EQ(m.data()[i], dropped ? 0 : static_cast<real>(1 / (1 - probability))) << i;
+      }
+    }
   // Row 1 crosses index 2^34, where the lower word of the block's number overflows.
   const std::vector<real> m =
       mask({2, 131}, key, 0.25, {.batch = 1, .first = 0, .whole = 131144039})[1].to_vector();
@@ -155,28 +136,9 @@ TEST(AddNormal, IsTheQuantileOfEachWord) {
   const RandomKey key{.seed = 5, .name = 6, .draw = 7, .update = 8};
   const Tensor x = Tensor::filled({3, 10001}, 1), to(x.shape());
   launch(Device::cpu, to.extent(), AddNormal{key, 2, x.read_operand(), to.write_operand()});
-  double sum = 0, squares = 0;
   for (int64_t i = 0; i < to.size(); ++i) {
     const double noise = (to.data()[i] - 1.0) / 2;
     EXPECT_NEAR(std::erf(noise / std::sqrt(2)), 2 * uniform_from(key.bits(i)) - 1, 2e-6) << i;
-    sum += noise;
-    squares += noise * noise;
-  }
-  const auto count = static_cast<double>(to.size());
-  EXPECT_NEAR(sum / count, 0, 5 / std::sqrt(count));
-  EXPECT_NEAR(squares / count, 1, 5 * std::sqrt(2 / count));
-}
-
-TEST(AddNormal, TailsAreThoseOfTheNormalDistribution) {
-  const auto beyond = [](double deviations) {
-    const Tensor x = Tensor::zeros({200000}), to(x.shape());
-    launch(Device::cpu, to.extent(), AddNormal{{.seed = 9}, 1, x.read_operand(), to.write_operand()});
-    return std::count_if(to.data(), to.data() + to.size(),
-                         [&](real it) { return std::abs(it) > deviations; });
-  };
-  for (const double deviations : {1.0, 2.0, 3.0, 4.0}) {
-    const double expected = 2e5 * std::erfc(deviations / std::sqrt(2));
-    EXPECT_NEAR(beyond(deviations), expected, 5 * std::sqrt(expected)) << deviations;
   }
 }
 

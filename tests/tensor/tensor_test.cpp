@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 #include "tensor/products/gemm.h"
 #include "tensor/threads.h"
@@ -90,32 +92,39 @@ TEST(Tensor, RowsForProductsDoNotClash) {
 
 TEST(Tensor, ErrorsSayWhatWasExpected) {
   const Tensor x = counting({4, 3});
-  EXPECT_EQ(any_error_of([&] { (void)x.slice(2, 5); }), "[slice] [2, 5) does not lie within [4, 3]");
-  EXPECT_EQ(any_error_of([&] { (void)x.slice(-1, 2); }), "[slice] [-1, 2) does not lie within [4, 3]");
-  EXPECT_EQ(any_error_of([&] { (void)x[4]; }), "[slice] [4, 5) does not lie within [4, 3]");
-  EXPECT_EQ(any_error_of([&] { (void)x[0][0]; }), "[index] needs two dimensions or more, got [3]");
-  EXPECT_EQ(any_error_of([&] { (void)x.slice_columns(1, 4); }),
-            "[slice_columns] [1, 4) does not lie within the columns of [4, 3]");
-  EXPECT_EQ(any_error_of([&] { (void)x.slice_rows(3, 2); }),
-            "[slice_rows] [3, 2) does not lie within the 4 rows of [4, 3]");
-  EXPECT_EQ(any_error_of([&] {
-              (void)x.parent_view({5, 3});
-            }),
-            "[parent_view] [5, 3] leaves the memory around [4, 3]");
-  EXPECT_EQ(any_error_of([&] { (void)x.reshaped({5, 3}); }), "[reshape] [4, 3] elements do not fill [5, 3]");
-  EXPECT_EQ(any_error_of([&] { (void)x.item(); }), "[item] needs exactly one element, got [4, 3]");
-  EXPECT_EQ(any_error_of([] { Tensor::from({1, 2, 3}, {2}); }), "[tensor] 3 values do not fill [2]");
-  EXPECT_EQ(any_error_of([&] {
-              copy(x, Tensor({3, 4}));
-            }),
-            "[copy] needs equal matrices, got [4, 3] and [3, 4]");
-  EXPECT_EQ(any_error_of([&] {
-              accumulate(x, Tensor({3, 4}));
-            }),
-            "[accumulate] needs equal matrices, got [4, 3] and [3, 4]");
-  EXPECT_EQ(any_error_of([&] { broadcast_rows(Tensor({4}), x); }),
-            "[broadcast_rows] needs a vector [3], got [4]");
-  EXPECT_EQ(any_error_of([&] { column_sums(x, Tensor({4})); }), "[column_sums] needs a vector [3], got [4]");
+  const std::vector<std::pair<std::function<void()>, std::string>> errors = {
+      {[&] { (void)x.slice(2, 5); }, "[slice] [2, 5) does not lie within [4, 3]"},
+      {[&] { (void)x.slice(-1, 2); }, "[slice] [-1, 2) does not lie within [4, 3]"},
+      {[&] { (void)x[4]; }, "[slice] [4, 5) does not lie within [4, 3]"},
+      {[&] { (void)x[0][0]; }, "[index] needs two dimensions or more, got [3]"},
+      {[&] { (void)x.slice_columns(1, 4); },
+       "[slice_columns] [1, 4) does not lie within the columns of [4, 3]"},
+      {[&] { (void)x.slice_rows(3, 2); }, "[slice_rows] [3, 2) does not lie within the 4 rows of [4, 3]"},
+      {[&] {
+         (void)x.parent_view({5, 3});
+       },
+       "[parent_view] [5, 3] leaves the memory around [4, 3]"},
+      {[&] {
+         (void)x.reshaped({5, 3});
+       },
+       "[reshape] [4, 3] elements do not fill [5, 3]"},
+      {[&] { (void)x.item(); }, "[item] needs exactly one element, got [4, 3]"},
+      {[] {
+         Tensor::from({1, 2, 3}, {2});
+       },
+       "[tensor] 3 values do not fill [2]"},
+      {[&] {
+         copy(x, Tensor({3, 4}));
+       },
+       "[copy] needs equal matrices, got [4, 3] and [3, 4]"},
+      {[&] {
+         accumulate(x, Tensor({3, 4}));
+       },
+       "[accumulate] needs equal matrices, got [4, 3] and [3, 4]"},
+      {[&] { broadcast_rows(Tensor({4}), x); }, "[broadcast_rows] needs a vector [3], got [4]"},
+      {[&] { column_sums(x, Tensor({4})); }, "[column_sums] needs a vector [3], got [4]"},
+  };
+  for (const auto& [act, text] : errors) EXPECT_EQ(any_error_of(act), text);
 #ifndef RONDO_CUDA
   EXPECT_EQ(any_error_of([] { Tensor({2}, Device::cuda); }),
             "[cuda] this program was built without CUDA; use --device cpu");
@@ -138,7 +147,7 @@ TEST(Tensor, EveryWriteBumpsTheVersionOfTheStorage) {
   EXPECT_TRUE(bumps([&] { accumulate_rows(Tensor::zeros({1, 3}), {2}, x); }));
   EXPECT_TRUE(bumps([&] { gather_rows(Tensor::zeros({1, 3}), {0}, part); }));
   EXPECT_TRUE(bumps([&] {
-    gemm(Tensor::zeros({4, 2}), Transpose::no, Tensor::zeros({2, 3}), Transpose::no, 0, x);
+    gemm(Tensor::zeros({4, 2}), Transpose::no, Tensor::zeros({2, 3}), Transpose::no, false, x);
   }));
   EXPECT_FALSE(
       bumps([&] { (void)(clone(x).size() + part.to_vector().size() + static_cast<size_t>(sum(x))); }));
@@ -240,28 +249,19 @@ TEST(Arithmetic, DoesNotDependOnThreads) {
   const int before = threads();
   const Tensor x({700, 131});
   for (int64_t i = 0; i < x.size(); ++i) x.mutable_data()[i] = std::sin(static_cast<real>(i));
-  std::vector<double> sums;
-  std::vector<Numbers> columns, rows;
   std::vector<int32_t> numbers;
   for (int32_t i = 0; i < 700; ++i) numbers.push_back(i * i % 5);
-  for (int count : {1, 2, 3}) {
+  const auto sums_by = [&](int count) {
     set_threads(count);
     EXPECT_EQ(threads(), count);
-    sums.push_back(sum_of_squares(x));
-    const Tensor to = Tensor::zeros({131});
-    column_sums(x, to, true);
-    columns.push_back(to.to_vector());
-    const Tensor table = Tensor::zeros({5, 131});
+    const Tensor columns = Tensor::zeros({131}), table = Tensor::zeros({5, 131});
+    column_sums(x, columns, true);
     accumulate_rows(x, numbers, table);
-    rows.push_back(table.to_vector());
-  }
+    return std::tuple{sum_of_squares(x), columns.to_vector(), table.to_vector()};
+  };
+  EXPECT_EQ(sums_by(2), sums_by(1));
+  EXPECT_EQ(sums_by(3), sums_by(1));
   set_threads(before);
-  EXPECT_EQ(sums[0], sums[1]);
-  EXPECT_EQ(sums[0], sums[2]);
-  EXPECT_EQ(columns[0], columns[1]);
-  EXPECT_EQ(columns[0], columns[2]);
-  EXPECT_EQ(rows[0], rows[1]);
-  EXPECT_EQ(rows[0], rows[2]);
 }
 
 TEST(Tensor, APartHasAVersionAndHoldersOfItsOwn) {

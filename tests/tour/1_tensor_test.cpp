@@ -13,7 +13,7 @@ TEST(Tour1, AProductByThreeLoops) {
   fill_uniform(wide, {.seed = 1}, -1, 1);
   fill_uniform(b, {.seed = 2}, -1, 1);
   const Tensor a = wide.slice_columns(5, 5 + K);
-  gemm(a, Transpose::no, b, Transpose::no, 0, c);
+  gemm(a, Transpose::no, b, Transpose::no, false, c);
   for (int64_t i = 0; i < M; ++i)
     for (int64_t j = 0; j < N; ++j) {
       real sum = 0;
