@@ -182,12 +182,12 @@ std::int64_t LogisticModel::most_probable(std::span<const float> row) const {
   return std::max_element(p.begin(), p.end()) - p.begin();
 }
 
-LogisticModel fit_logistic(const TargetRows& data, double C, double tolerance, const LogisticModel* start) {
+LogisticModel fit_logistic(const TargetRows& data, double C, double tolerance, const LogisticModel& start) {
   check(data.classes >= 2 && !data.rows.empty(), "[logistic regression] {} classes, {} rows", data.classes,
         data.rows.size());
-  LogisticModel model{data.classes, data.features.width};
   const LogisticLoss objective(data, C);
-  model.weights = start ? start->weights : Numbers(objective.size(), 0.0);
+  LogisticModel model{data.classes, data.features.width, start.weights};
+  model.weights.resize(objective.size(), 0.0);
   minimise(objective, model.weights, tolerance);
   return model;
 }
@@ -241,9 +241,7 @@ double best_C(const TargetRows& data, const std::vector<std::int32_t>& labels, s
       const auto parts = divided(data, fold, f);
       LogisticModel model;
       for (std::size_t c = 0; c < tried_C.size(); ++c) {
-        const LogisticModel start = std::move(model);
-        model =
-            fit_logistic(parts.first, tried_C[c], logistic_tolerance, start.classes > 0 ? &start : nullptr);
+        model = fit_logistic(parts.first, tried_C[c], logistic_tolerance, model);
         for (const std::int64_t row : parts.second)
           right[c * static_cast<std::size_t>(folds) + static_cast<std::size_t>(f)] +=
               model.most_probable(data.features[row]) == labels[static_cast<std::size_t>(row)];
@@ -355,8 +353,7 @@ RelatednessScores measure_relatedness(const ScoredPairs& train, const ScoredPair
   LogisticModel model, best;
   double most = -2;
   for (const double C : tried_C) {
-    const LogisticModel start = std::move(model);
-    model = fit_logistic(rows, C, logistic_tolerance, start.classes > 0 ? &start : nullptr);
+    model = fit_logistic(rows, C, logistic_tolerance, model);
     const double r = pearson(predicted_scores(model, trial.features), trial.scores);
     if (r > most) most = r, best = model;
   }

@@ -49,10 +49,11 @@ struct LogisticModel {
 /// Where vectors are nearly the same, derivatives are small far from the minimum.
 constexpr double logistic_tolerance = 1e-5;
 
-/// Ends when no partial derivative of the minimised sum, divided by C N, is above `tolerance`. `start`: where
-/// to begin, such as the model of a neighbouring C; it changes the time that is needed, not the result.
+/// Ends when no partial derivative of the minimised sum, divided by C N, is above `tolerance`. It begins with
+/// `start`, such as the model of a neighbouring C, or without one with zeros; that changes the time that is
+/// needed, not the result.
 LogisticModel fit_logistic(const TargetRows& data, double C, double tolerance = logistic_tolerance,
-                           const LogisticModel* start = nullptr);
+                           const LogisticModel& start = {});
 
 /// Targets of labelled rows: 1 for the class.
 std::vector<double> one_hot_targets(const std::vector<std::int32_t>& labels, std::int64_t classes);

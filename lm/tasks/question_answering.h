@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "autograd/functions.h"
@@ -49,13 +48,13 @@ inline QuestionBatches evaluation_batches(const Questions& questions) {
 /// none.
 inline std::int32_t most_frequent(std::span<const std::int32_t> entities,
                                   const std::set<std::int32_t>& excluded) {
-  std::map<std::int32_t, std::int64_t> counts;
+  std::int32_t best = -1;
   std::int64_t highest = 0;
-  for (const std::int32_t it : entities)
-    if (!excluded.contains(it)) highest = std::max(highest, ++counts[it]);
-  for (const std::int32_t it : entities)
-    if (const auto found = counts.find(it); found != counts.end() && found->second == highest) return it;
-  return -1;
+  for (const std::int32_t it : entities) {
+    const std::int64_t count = std::count(entities.begin(), entities.end(), it);
+    if (!excluded.contains(it) && count > highest) best = it, highest = count;
+  }
+  return best;
 }
 
 /// The shares in percent of questions that the two baselines answer; of equally frequent entities they take

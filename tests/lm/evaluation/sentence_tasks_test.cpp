@@ -45,7 +45,7 @@ TEST(LogisticRegression, IsThatOfScikitLearn) {
         EXPECT_NEAR(model.probabilities(X[row])[static_cast<std::size_t>(k)],
                     probabilities[static_cast<std::size_t>(row * classes + k)], 5e-4);
     // From another beginning to the same end, with the tolerance of evaluations to three digits.
-    const LogisticModel again = fit_logistic(data, golden.at("C"), 1e-9, &model);
+    const LogisticModel again = fit_logistic(data, golden.at("C"), 1e-9, model);
     for (std::size_t i = 0; i < weights.size(); ++i) EXPECT_NEAR(again.weights[i], weights[i], 5e-4);
   }
 }
