@@ -45,8 +45,8 @@ std::string beside_ngrams(double nats, LanguageModellingTask& task) {
       bits(ngram.unigram));
 }
 
-/// What a training reports, and the signals that stop it.
-struct Reports {
+/// What goes along with a training: its report, the signals that stop it, its page.
+struct Watch {
   TrainingReport& report;
   const StopSignals& signals;
   TrainingPage& page;
@@ -63,13 +63,12 @@ struct Reports {
   }
 };
 
-void report_metrics(const TaskTraining& training, Reports& reports) {
-  reports.report.updated(*training.trainer, training.trainer->metrics());
+void report_metrics(const TaskTraining& training, Watch& watch) {
+  watch.report.updated(*training.trainer, training.trainer->metrics());
 }
 
-Scores evaluate_valid(const TaskTraining& training, Reports& reports) {
-  return training.objective->evaluate(
-      reports.progress_of("evaluating valid", training.task.validation_size()));
+Scores evaluate_valid(const TaskTraining& training, Watch& watch) {
+  return training.objective->evaluate(watch.progress_of("evaluating valid", training.task.validation_size()));
 }
 
 /// A warning if a language model costs more than equal probabilities; else empty.
@@ -83,19 +82,19 @@ std::string warning_of_scores(const Recipe& recipe, const Scores& scores) {
 /// the best so far. If a signal ends it, the training is unchanged. `is_last` is for a training whose time is
 /// over, after its state is saved: the trainer does not get this score, so that a resumed run makes the same
 /// updates as if it had not been stopped.
-void evaluate_and_save_best(const TaskTraining& training, Reports& reports, const Setup& setup,
+void evaluate_and_save_best(const TaskTraining& training, Watch& watch, const Setup& setup,
                             bool is_last = false) {
   Trainer& trainer = *training.trainer;
   const bool averaged = trainer.averages();
   const auto evaluated = trainer.evaluated_weights();
-  const Scores scores = evaluate_valid(training, reports);
+  const Scores scores = evaluate_valid(training, watch);
   const bool best = is_last ? trainer.would_be_best(scores) : trainer.validated(scores);
   if (best) save_model(setup.run.model(), *training.model);
-  reports.report.validated(trainer, scores, best);
+  watch.report.validated(trainer, scores, best);
   const std::string warning = warning_of_scores(setup.config.recipe, scores);
-  if (!warning.empty()) reports.report.warn(warning);
+  if (!warning.empty()) watch.report.warn(warning);
   if (trainer.averages() && !averaged)
-    reports.report.line(
+    watch.report.line(
         "validation no longer falls: from now on the average of the weights is evaluated and kept");
 }
 
@@ -110,30 +109,29 @@ bool save_unevaluated(const TaskTraining& training, const RunFolder& run) {
 }
 
 /// Evaluates the trained model that a training begins with: the result must be better.
-void evaluate_base(const TaskTraining& training, Reports& reports) {
-  const Scores scores = evaluate_valid(training, reports);
+void evaluate_base(const TaskTraining& training, Watch& watch) {
+  const Scores scores = evaluate_valid(training, watch);
   training.trainer->set_baseline(scores);
-  reports.report.began_with(scores);
+  watch.report.began_with(scores);
 }
 
 /// Completes the best model of a finished training, measures it on each text, and records what it found.
 /// Returns the scores on the validation text. A signal that ends it leaves nothing half done.
-Scores measure_best(const TaskTraining& training, Reports& reports, const Setup& setup,
-                    const Compute& compute) {
+Scores measure_best(const TaskTraining& training, Watch& watch, const Setup& setup, const Compute& compute) {
   const RunFolder& run = setup.run;
   load_model(run.model(), *training.model);
-  const std::string completed = training.task.complete(*training.objective, reports.progress());
+  const std::string completed = training.task.complete(*training.objective, watch.progress());
   if (!completed.empty()) {
     save_model(run.model(), *training.model);
-    reports.report.line(completed);
+    watch.report.line(completed);
   }
   std::optional<Scores> first;
   for (const std::string& split : training.task.measured_splits())
-    for (const Scores& scores : training.task.final_scores(*training.model, split, reports.progress())) {
-      reports.report.measured(split, scores);
+    for (const Scores& scores : training.task.final_scores(*training.model, split, watch.progress())) {
+      watch.report.measured(split, scores);
       append_evaluation(run, {{"split", split}}, scores, training.task, *training.model, compute,
                         setup.config.made_by.sha256);
-      if (!scores.warning.empty()) reports.report.warn(scores.warning);
+      if (!scores.warning.empty()) watch.report.warn(scores.warning);
       if (!first) first = scores;
     }
   check(first.has_value(), "[measure_best] a task measures a split or more");
@@ -142,7 +140,7 @@ Scores measure_best(const TaskTraining& training, Reports& reports, const Setup&
 
 /// The training loop. After a signal it saves and throws Stopped. Returns whether the training is at its end,
 /// not only its `max_minutes`.
-bool run_training(const TaskTraining& training, Reports& reports, const Setup& setup,
+bool run_training(const TaskTraining& training, Watch& watch, const Setup& setup,
                   const std::optional<double>& max_minutes) {
   Trainer& trainer = *training.trainer;
   const RunOptions& options = setup.config.recipe.run;
@@ -150,22 +148,22 @@ bool run_training(const TaskTraining& training, Reports& reports, const Setup& s
   const auto begin = Clock::now();
   auto saved = begin;
   const auto save = [&] {
-    report_metrics(training, reports);
-    trainer.save(run.state(), reports.report.sync());
+    report_metrics(training, watch);
+    trainer.save(run.state(), watch.report.sync());
     saved = Clock::now();
-    reports.page.update();
+    watch.page.update();
   };
   const auto evaluate = [&] {
-    report_metrics(training, reports);
-    evaluate_and_save_best(training, reports, setup);
+    report_metrics(training, watch);
+    evaluate_and_save_best(training, watch, setup);
   };
   const auto probe = [&](int64_t epochs) {
     if (options.probe_every == 0 || epochs % options.probe_every != 0) return;
     const auto evaluated = trainer.evaluated_weights();
     const ProbeOptions how = training.task.probe_options();
-    reports.report.probed(
+    watch.report.probed(
         trainer, epochs,
-        training.task.probe(*training.model, "train", how, reports.progress_of("probing", how.sequences)));
+        training.task.probe(*training.model, "train", how, watch.progress_of("probing", how.sequences)));
   };
   const auto measure_sentences = [&] {
     const auto* task = dynamic_cast<const SkipThoughtTask*>(&training.task);
@@ -175,8 +173,8 @@ bool run_training(const TaskTraining& training, Reports& reports, const Setup& s
     const auto evaluated = trainer.evaluated_weights();
     auto& model = dynamic_cast<SkipThought&>(*training.model);
     for (const SentenceSet& set : training.sentence_sets)
-      reports.report.measured_meanwhile(trainer,
-                                        json_of(rondo::measure_sentences(model, task->vocabulary(), set)));
+      watch.report.measured_meanwhile(trainer,
+                                      json_of(rondo::measure_sentences(model, task->vocabulary(), set)));
   };
   // Checked before each step, so that an evaluation ended by a signal is made first when the run is resumed.
   const auto evaluation_is_due = [&] {
@@ -190,17 +188,17 @@ bool run_training(const TaskTraining& training, Reports& reports, const Setup& s
   const auto time_is_up = [&] {  // after one step at least
     return max_minutes && trainer.step_count() > first_step && seconds_since(begin) >= 60 * *max_minutes;
   };
-  if (max_minutes) reports.report.ends_after(60 * *max_minutes);
+  if (max_minutes) watch.report.ends_after(60 * *max_minutes);
   try {
     if (trainer.step_count() == 0) probe(0);
-    for (; !trainer.done() && !time_is_up(); reports.signals.throw_if_received()) {
+    for (; !trainer.done() && !time_is_up(); watch.signals.throw_if_received()) {
       if (evaluation_is_due()) {
         evaluate();
         save();
       } else if (trainer.next_batch()) {
         trainer.step();
         measure_sentences();
-        if (reports.report.is_due(trainer)) report_metrics(training, reports);
+        if (watch.report.is_due(trainer)) report_metrics(training, watch);
         if (save_is_due() && !evaluation_is_due()) save();
       } else {
         if (!trainer.is_validated()) evaluate();
@@ -218,7 +216,7 @@ bool run_training(const TaskTraining& training, Reports& reports, const Setup& s
     }
     save();
     if (!trainer.is_validated() && trainer.step_count() > 0)
-      evaluate_and_save_best(training, reports, setup, true);
+      evaluate_and_save_best(training, watch, setup, true);
     return false;
   } catch (const Stopped&) {
     save();
@@ -262,19 +260,19 @@ std::string command_to_resume(const TrainOptions& options, const Ranks* ranks, c
 }
 
 /// Logs and says where a signal has stopped a training.
-void report_stop(const TaskTraining& training, Reports& reports, const RunFolder& run,
+void report_stop(const TaskTraining& training, Watch& watch, const RunFolder& run,
                  const TrainOptions& options, const std::string& to_resume) {
   const Trainer& trainer = *training.trainer;
   const bool unevaluated = save_unevaluated(training, run);
-  reports.report.stopped(trainer, unevaluated);
-  reports.report.sync();
+  watch.report.stopped(trainer, unevaluated);
+  watch.report.sync();
   if (unevaluated)
-    reports.report.line(fmt::format("{} has the weights of step {}, which are not evaluated",
-                                    run.model().string(), trainer.step_count()));
+    watch.report.line(fmt::format("{} has the weights of step {}, which are not evaluated",
+                                  run.model().string(), trainer.step_count()));
   const std::string where =
       trainer.done() ? "before all was evaluated" : fmt::format("at step {}", trainer.step_count());
   const std::string stop = fmt::format("stopped {}; to resume: {}", where, to_resume);
-  options.quiet ? fmt::print(stderr, "lm: {}\n", stop) : reports.report.line(stop);
+  options.quiet ? fmt::print(stderr, "lm: {}\n", stop) : watch.report.line(stop);
 }
 
 /// Saves the first state before anything is logged, so that a killed run can be resumed.
@@ -309,17 +307,17 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prep
   std::optional<Scores> valid;  // of the best model
   try {
     const StopSignals signals;
-    Reports reports{report, signals, page};
+    Watch watch{report, signals, page};
     try {
-      if (begins_trained) evaluate_base(training, reports);
-      is_at_end = run_training(training, reports, setup, options.max_minutes);
+      if (begins_trained) evaluate_base(training, watch);
+      is_at_end = run_training(training, watch, setup, options.max_minutes);
       if (const std::string why = trainer.ended_by(); !why.empty())
         report.line(fmt::format("{}: the training ends", why));
-      if (file_is_there(run.model())) valid = measure_best(training, reports, setup, prepared.compute);
+      if (file_is_there(run.model())) valid = measure_best(training, watch, setup, prepared.compute);
       signals.throw_if_received();
       if (!is_at_end) report.stopped(trainer, false);
     } catch (const Stopped& stopped) {
-      report_stop(training, reports, run, options, to_resume);
+      report_stop(training, watch, run, options, to_resume);
       return stopped.exit_status;
     }
   } catch (const Diverged& error) {
