@@ -194,7 +194,7 @@ TEST(IncludeDirections, ComplainsOfArrowsThatRunUp) {
   EXPECT_EQ(count("lm/training/a.h", trainer), 0u);
   EXPECT_EQ(count("lm/evaluation/a.h", trainer), 1u);
   EXPECT_EQ(count("lm/evaluation/a.h", "#include \"lm/program/recipe.h\"\n"), 1u);
-  EXPECT_EQ(count("lm/program/a.h", "#include \"lm/commands/commands.h\"\n"), 1u);
+  EXPECT_EQ(count("lm/program/a.h", "#include \"lm/commands/options.h\"\n"), 1u);
   EXPECT_EQ(count("lm/commands/a.h", "#include \"lm/program/recipe.h\"\n"), 0u);
   EXPECT_EQ(count("nn/module.h", "#include \"nn/layers/linear.h\"\n"), 1u);
   EXPECT_EQ(count("nn/layers/a.h", "#include \"nn/cells/cell.h\"\n"), 1u);

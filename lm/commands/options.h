@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "lm/commands/commands.h"
 #include "lm/program/cli.h"
 #include "lm/program/compute.h"
 #include "lm/program/settings.h"

@@ -212,41 +212,41 @@ void write_setup(const TrainOptions& options, Setup& setup, const Compute& compu
 }
 
 void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
-                   const TaskTraining& training, Terminal& terminal) {
+                   const TaskTraining& training, TrainingReport& report) {
   const auto& [recipe, made_by] = setup.config;
   const Task& task = training.task;
-  for (const std::string& note : task.notes()) terminal.line(note);
-  for (const std::string& note : training.notes) terminal.line(note);
+  for (const std::string& note : task.notes()) report.line(note);
+  for (const std::string& note : training.notes) report.line(note);
   for (const UnknownShare& share : task.unknown_shares()) {
     const std::string warning = warning_of_unknowns(share);
     if (!warning.empty())
-      warn(terminal, warning);
+      report.warn(warning);
     else if (has_foreign_vocabulary(setup))
-      terminal.line(share_text(share));
+      report.line(share_text(share));
   }
   if (const LanguageModellingTask* it = recipe.language_modelling())
     if (const std::string warning = warning_of_same_texts(it->texts()); !warning.empty())
-      warn(terminal, warning);
+      report.warn(warning);
   const bool on_gpu = compute.device == Device::cuda;
   const std::string where = device_text(compute.device, compute.threads, compute.ranks,
                                         on_gpu ? cuda::description() : std::string());
-  terminal.line(fmt::format("{}: {} parameters, {}, {}, {}{}; the run is {}", recipe.name,
-                            training.model->parameter_count(), task.size_text(), where,
-                            name_of(compute.precision),
-                            on_gpu ? "" : " by " + kernels_text(compute.precision), setup.run.path.string()));
-  if (setup.resumes) terminal.line(place_text(*training.trainer));
+  report.line(fmt::format("{}: {} parameters, {}, {}, {}{}; the run is {}", recipe.name,
+                          training.model->parameter_count(), task.size_text(), where,
+                          name_of(compute.precision), on_gpu ? "" : " by " + kernels_text(compute.precision),
+                          setup.run.path.string()));
+  if (setup.resumes) report.line(place_text(*training.trainer));
   const std::string then = computed_with(before), now = computed_with(made_by);
   if (setup.resumes && then != now)
-    terminal.line(fmt::format("this run was computed with {} and continues with {}: {} may differ", then, now,
-                              before.precision == made_by.precision ? "the last digits" : "digits"));
+    report.line(fmt::format("this run was computed with {} and continues with {}: {} may differ", then, now,
+                            before.precision == made_by.precision ? "the last digits" : "digits"));
   if (const std::string& from = made_by.initialized_from; !from.empty() && !setup.finetunes())
-    terminal.line(fmt::format(
+    report.line(fmt::format(
         "it began with the weights and the vocabulary of {}{}", printable(from),
         recipe.trainer.steps > 0
             ? fmt::format(", and ends after {} (train.steps)", counted_text(recipe.trainer.steps, "steps"))
             : ""));
   if (recipe.trainer.averaging == Averaging::always && training.trainer->step_count() == 0)
-    terminal.line("the average of the weights after each step, from the first on, is evaluated and kept");
+    report.line("the average of the weights after each step, from the first on, is evaluated and kept");
 }
 
 }  // namespace rondo

@@ -1,5 +1,5 @@
 // A training. The loop is run_training(); after it comes measure_best(). What precedes it: train.cpp.
-// Terminal, log and page: lm/program/terminal.h, lm/program/log.h, lm/report/page.h.
+// Report and page: lm/program/log.h, lm/report/page.h.
 #include "lm/commands/training.h"
 
 #include <nlohmann/json.hpp>
@@ -45,17 +45,15 @@ std::string beside_ngrams(double nats, LanguageModellingTask& task) {
       bits(ngram.unigram));
 }
 
-/// What observes a training.
-struct Reports {
-  Terminal& terminal;
-  TrainingLog& log;
+/// What goes along with a training: its report, the signals that stop it, its page.
+struct Watch {
+  TrainingReport& report;
   const StopSignals& signals;
   TrainingPage& page;
-  Observers observers{{&terminal, &log}};
 
   /// Shows the progress of `what`, and throws Stopped after a signal.
   std::function<void(int64_t)> progress_of(const std::string& what, int64_t items) {
-    return [this, show = terminal.progress_of(what, items)](int64_t done) {
+    return [this, show = report.progress_of(what, items)](int64_t done) {
       signals.throw_if_received();
       show(done);
     };
@@ -65,13 +63,12 @@ struct Reports {
   }
 };
 
-void report_metrics(const TaskTraining& training, Reports& reports) {
-  reports.observers.updated(*training.trainer, training.trainer->metrics());
+void report_metrics(const TaskTraining& training, Watch& watch) {
+  watch.report.updated(*training.trainer, training.trainer->metrics());
 }
 
-Scores evaluate_valid(const TaskTraining& training, Reports& reports) {
-  return training.objective->evaluate(
-      reports.progress_of("evaluating valid", training.task.validation_size()));
+Scores evaluate_valid(const TaskTraining& training, Watch& watch) {
+  return training.objective->evaluate(watch.progress_of("evaluating valid", training.task.validation_size()));
 }
 
 /// A warning if a language model costs more than equal probabilities; else empty.
@@ -85,19 +82,19 @@ std::string warning_of_scores(const Recipe& recipe, const Scores& scores) {
 /// the best so far. If a signal ends it, the training is unchanged. `is_last` is for a training whose time is
 /// over, after its state is saved: the trainer does not get this score, so that a resumed run makes the same
 /// updates as if it had not been stopped.
-void evaluate_and_save_best(const TaskTraining& training, Reports& reports, const Setup& setup,
+void evaluate_and_save_best(const TaskTraining& training, Watch& watch, const Setup& setup,
                             bool is_last = false) {
   Trainer& trainer = *training.trainer;
   const bool averaged = trainer.averages();
   const auto evaluated = trainer.evaluated_weights();
-  const Scores scores = evaluate_valid(training, reports);
+  const Scores scores = evaluate_valid(training, watch);
   const bool best = is_last ? trainer.would_be_best(scores) : trainer.validated(scores);
   if (best) save_model(setup.run.model(), *training.model);
-  reports.observers.validated(trainer, scores, best);
+  watch.report.validated(trainer, scores, best);
   const std::string warning = warning_of_scores(setup.config.recipe, scores);
-  if (!warning.empty()) warn(reports.terminal, warning);
+  if (!warning.empty()) watch.report.warn(warning);
   if (trainer.averages() && !averaged)
-    reports.terminal.line(
+    watch.report.line(
         "validation no longer falls: from now on the average of the weights is evaluated and kept");
 }
 
@@ -112,30 +109,29 @@ bool save_unevaluated(const TaskTraining& training, const RunFolder& run) {
 }
 
 /// Evaluates the trained model that a training begins with: the result must be better.
-void evaluate_base(const TaskTraining& training, Reports& reports) {
-  const Scores scores = evaluate_valid(training, reports);
+void evaluate_base(const TaskTraining& training, Watch& watch) {
+  const Scores scores = evaluate_valid(training, watch);
   training.trainer->set_baseline(scores);
-  reports.observers.began_with(scores);
+  watch.report.began_with(scores);
 }
 
 /// Completes the best model of a finished training, measures it on each text, and records what it found.
 /// Returns the scores on the validation text. A signal that ends it leaves nothing half done.
-Scores measure_best(const TaskTraining& training, Reports& reports, const Setup& setup,
-                    const Compute& compute) {
+Scores measure_best(const TaskTraining& training, Watch& watch, const Setup& setup, const Compute& compute) {
   const RunFolder& run = setup.run;
   load_model(run.model(), *training.model);
-  const std::string completed = training.task.complete(*training.objective, reports.progress());
+  const std::string completed = training.task.complete(*training.objective, watch.progress());
   if (!completed.empty()) {
     save_model(run.model(), *training.model);
-    reports.terminal.line(completed);
+    watch.report.line(completed);
   }
   std::optional<Scores> first;
   for (const std::string& split : training.task.measured_splits())
-    for (const Scores& scores : training.task.final_scores(*training.model, split, reports.progress())) {
-      reports.observers.measured(split, scores);
+    for (const Scores& scores : training.task.final_scores(*training.model, split, watch.progress())) {
+      watch.report.measured(split, scores);
       append_evaluation(run, {{"split", split}}, scores, training.task, *training.model, compute,
                         setup.config.made_by.sha256);
-      if (!scores.warning.empty()) warn(reports.terminal, scores.warning);
+      if (!scores.warning.empty()) watch.report.warn(scores.warning);
       if (!first) first = scores;
     }
   check(first.has_value(), "[measure_best] a task measures a split or more");
@@ -144,7 +140,7 @@ Scores measure_best(const TaskTraining& training, Reports& reports, const Setup&
 
 /// The training loop. After a signal it saves and throws Stopped. Returns whether the training is at its end,
 /// not only its `max_minutes`.
-bool run_training(const TaskTraining& training, Reports& reports, const Setup& setup,
+bool run_training(const TaskTraining& training, Watch& watch, const Setup& setup,
                   const std::optional<double>& max_minutes) {
   Trainer& trainer = *training.trainer;
   const RunOptions& options = setup.config.recipe.run;
@@ -152,22 +148,22 @@ bool run_training(const TaskTraining& training, Reports& reports, const Setup& s
   const auto begin = Clock::now();
   auto saved = begin;
   const auto save = [&] {
-    report_metrics(training, reports);
-    trainer.save(run.state(), reports.log.sync());
+    report_metrics(training, watch);
+    trainer.save(run.state(), watch.report.sync());
     saved = Clock::now();
-    reports.page.update();
+    watch.page.update();
   };
   const auto evaluate = [&] {
-    report_metrics(training, reports);
-    evaluate_and_save_best(training, reports, setup);
+    report_metrics(training, watch);
+    evaluate_and_save_best(training, watch, setup);
   };
   const auto probe = [&](int64_t epochs) {
     if (options.probe_every == 0 || epochs % options.probe_every != 0) return;
     const auto evaluated = trainer.evaluated_weights();
     const ProbeOptions how = training.task.probe_options();
-    reports.log.probed(
+    watch.report.probed(
         trainer, epochs,
-        training.task.probe(*training.model, "train", how, reports.progress_of("probing", how.sequences)));
+        training.task.probe(*training.model, "train", how, watch.progress_of("probing", how.sequences)));
   };
   const auto measure_sentences = [&] {
     const auto* task = dynamic_cast<const SkipThoughtTask*>(&training.task);
@@ -177,8 +173,8 @@ bool run_training(const TaskTraining& training, Reports& reports, const Setup& s
     const auto evaluated = trainer.evaluated_weights();
     auto& model = dynamic_cast<SkipThought&>(*training.model);
     for (const SentenceSet& set : training.sentence_sets)
-      reports.log.measured_meanwhile(trainer,
-                                     json_of(rondo::measure_sentences(model, task->vocabulary(), set)));
+      watch.report.measured_meanwhile(trainer,
+                                      json_of(rondo::measure_sentences(model, task->vocabulary(), set)));
   };
   // Checked before each step, so that an evaluation ended by a signal is made first when the run is resumed.
   const auto evaluation_is_due = [&] {
@@ -192,17 +188,17 @@ bool run_training(const TaskTraining& training, Reports& reports, const Setup& s
   const auto time_is_up = [&] {  // after one step at least
     return max_minutes && trainer.step_count() > first_step && seconds_since(begin) >= 60 * *max_minutes;
   };
-  if (max_minutes) reports.terminal.ends_after(60 * *max_minutes);
+  if (max_minutes) watch.report.ends_after(60 * *max_minutes);
   try {
     if (trainer.step_count() == 0) probe(0);
-    for (; !trainer.done() && !time_is_up(); reports.signals.throw_if_received()) {
+    for (; !trainer.done() && !time_is_up(); watch.signals.throw_if_received()) {
       if (evaluation_is_due()) {
         evaluate();
         save();
       } else if (trainer.next_batch()) {
         trainer.step();
         measure_sentences();
-        if (reports.observers.is_due(trainer)) report_metrics(training, reports);
+        if (watch.report.is_due(trainer)) report_metrics(training, watch);
         if (save_is_due() && !evaluation_is_due()) save();
       } else {
         if (!trainer.is_validated()) evaluate();
@@ -220,7 +216,7 @@ bool run_training(const TaskTraining& training, Reports& reports, const Setup& s
     }
     save();
     if (!trainer.is_validated() && trainer.step_count() > 0)
-      evaluate_and_save_best(training, reports, setup, true);
+      evaluate_and_save_best(training, watch, setup, true);
     return false;
   } catch (const Stopped&) {
     save();
@@ -236,13 +232,13 @@ Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
 }
 
 /// Prints the report at the end: baselines, a sample, how to use the model. It is not stored.
-void conclude(const TaskTraining& training, const Scores& valid, const Recipe& recipe, Terminal& terminal,
+void conclude(const TaskTraining& training, const Scores& valid, const Recipe& recipe, TrainingReport& report,
               const RunFolder& run) {
   if (LanguageModellingTask* task = recipe.language_modelling()) {
-    terminal.line(fmt::format("best on valid: {}", figure_text(recipe, valid.at("nats"))));
-    if (recipe.report.ngrams) terminal.line(beside_ngrams(valid.at("nats"), *task));
+    report.line(fmt::format("best on valid: {}", figure_text(recipe, valid.at("nats"))));
+    if (recipe.report.ngrams) report.line(beside_ngrams(valid.at("nats"), *task));
     if (recipe.report.sample > 0) {
-      terminal.line(fmt::format("a sample of {} symbols:", recipe.report.sample));
+      report.line(fmt::format("a sample of {} symbols:", recipe.report.sample));
       Sampler sampler(dynamic_cast<LanguageModel&>(*training.model), task->vocabulary(),
                       {.seed = static_cast<uint64_t>(recipe.trainer.seed)});
       for (int64_t i = 0; i < recipe.report.sample; ++i) fmt::print("{}", sampler.next());
@@ -250,8 +246,8 @@ void conclude(const TaskTraining& training, const Scores& valid, const Recipe& r
     }
   }
   const auto [command, purpose, input] = training.task.usage();
-  terminal.line(fmt::format("the run is {}; {}: {}{}", run.path.string(), purpose,
-                            command_with({command, run.path.string()}), input.empty() ? "" : " " + input));
+  report.line(fmt::format("the run is {}; {}: {}{}", run.path.string(), purpose,
+                          command_with({command, run.path.string()}), input.empty() ? "" : " " + input));
 }
 
 /// Returns the command that resumes a training, with what it needs besides the settings of the run.
@@ -264,28 +260,28 @@ std::string command_to_resume(const TrainOptions& options, const Ranks* ranks, c
 }
 
 /// Logs and says where a signal has stopped a training.
-void report_stop(const TaskTraining& training, Reports& reports, const RunFolder& run,
+void report_stop(const TaskTraining& training, Watch& watch, const RunFolder& run,
                  const TrainOptions& options, const std::string& to_resume) {
   const Trainer& trainer = *training.trainer;
   const bool unevaluated = save_unevaluated(training, run);
-  reports.log.stopped(trainer, unevaluated);
-  reports.log.sync();
+  watch.report.stopped(trainer, unevaluated);
+  watch.report.sync();
   if (unevaluated)
-    reports.terminal.line(fmt::format("{} has the weights of step {}, which are not evaluated",
-                                      run.model().string(), trainer.step_count()));
+    watch.report.line(fmt::format("{} has the weights of step {}, which are not evaluated",
+                                  run.model().string(), trainer.step_count()));
   const std::string where =
       trainer.done() ? "before all was evaluated" : fmt::format("at step {}", trainer.step_count());
   const std::string stop = fmt::format("stopped {}; to resume: {}", where, to_resume);
-  options.quiet ? fmt::print(stderr, "lm: {}\n", stop) : reports.terminal.line(stop);
+  options.quiet ? fmt::print(stderr, "lm: {}\n", stop) : watch.report.line(stop);
 }
 
 /// Saves the first state before anything is logged, so that a killed run can be resumed.
-void save_begin(const PreparedTraining& prepared, TrainingLog& log, Terminal& terminal) {
+void save_begin(const PreparedTraining& prepared, TrainingReport& report) {
   const RunFolder& run = prepared.setup.run;
-  const int64_t log_begin = log.sync();
+  const int64_t log_begin = report.sync();
   prepared.training->trainer->save(run.state(), log_begin);
   if (log_begin < prepared.log_position)
-    terminal.line(
+    report.line(
         fmt::format("{}: lacks lines that were there when the state was saved; it continues without them",
                     run.log().string()));
 }
@@ -302,27 +298,26 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prep
   const std::string to_resume = command_to_resume(options, ranks, run);
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
   if (begins_trained) save_model(run.model(), *training.model);
-  Terminal terminal(recipe, options.quiet);
-  TrainingLog log(recipe, run, prepared.log_position, prepared.compute.device);
-  save_begin(prepared, log, terminal);
-  say_beginning(setup, prepared.before, prepared.compute, training, terminal);
+  TrainingReport report(recipe, run, prepared.log_position, prepared.compute.device, options.quiet);
+  save_begin(prepared, report);
+  say_beginning(setup, prepared.before, prepared.compute, training, report);
   TrainingPage page(run);
   page.update();
   bool is_at_end = true;        // not only that of its time
   std::optional<Scores> valid;  // of the best model
   try {
     const StopSignals signals;
-    Reports reports{terminal, log, signals, page};
+    Watch watch{report, signals, page};
     try {
-      if (begins_trained) evaluate_base(training, reports);
-      is_at_end = run_training(training, reports, setup, options.max_minutes);
+      if (begins_trained) evaluate_base(training, watch);
+      is_at_end = run_training(training, watch, setup, options.max_minutes);
       if (const std::string why = trainer.ended_by(); !why.empty())
-        terminal.line(fmt::format("{}: the training ends", why));
-      if (file_is_there(run.model())) valid = measure_best(training, reports, setup, prepared.compute);
+        report.line(fmt::format("{}: the training ends", why));
+      if (file_is_there(run.model())) valid = measure_best(training, watch, setup, prepared.compute);
       signals.throw_if_received();
-      if (!is_at_end) log.stopped(trainer, false);
+      if (!is_at_end) report.stopped(trainer, false);
     } catch (const Stopped& stopped) {
-      report_stop(training, reports, run, options, to_resume);
+      report_stop(training, watch, run, options, to_resume);
       return stopped.exit_status;
     }
   } catch (const Diverged& error) {
@@ -334,15 +329,15 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prep
     throw Error(fmt::format("{}. To resume from the last saved state: {}, here or with --device cpu",
                             error.what(), to_resume));
   }
-  log.sync();
+  report.sync();
   if (options.quiet) {
     fmt::print("{}\n", run.path.string());
     return 0;
   }
-  if (valid) conclude(training, *valid, recipe, terminal, run);
+  if (valid) conclude(training, *valid, recipe, report, run);
   if (!is_at_end)
-    terminal.line(fmt::format("ended by --max-minutes {}, at step {}, in epoch {}; to go on: {}",
-                              *options.max_minutes, trainer.step_count(), trainer.epoch(), to_resume));
+    report.line(fmt::format("ended by --max-minutes {}, at step {}, in epoch {}; to go on: {}",
+                            *options.max_minutes, trainer.step_count(), trainer.epoch(), to_resume));
   return 0;
 }
 

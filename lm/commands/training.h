@@ -9,9 +9,9 @@
 #include "data/files/files.h"
 #include "data/files/input_file.h"
 #include "lm/program/compute.h"
+#include "lm/program/log.h"
 #include "lm/program/run.h"
 #include "lm/program/settings.h"
-#include "lm/program/terminal.h"
 #include "lm/report/sentences.h"
 #include "lm/training/ranks.h"
 #include "lm/training/trainer.h"
@@ -133,6 +133,6 @@ int follow(PreparedTraining& prepared);
 
 /// Prints what a user should know before the first step; `before` is how a resumed run was computed so far.
 void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
-                   const TaskTraining& training, Terminal& terminal);
+                   const TaskTraining& training, TrainingReport& report);
 
 }  // namespace rondo

@@ -1,6 +1,6 @@
 // The assembler includes files in the program (.incbin), so that it needs none when it runs and no generated
-// source, and a recipe stays a plain TOML file. A new recipe is one file and its name below. Nothing else is
-// here: compiled alone, for it depends on those files, it takes no time.
+// source, and a recipe stays a plain TOML file: a new recipe is one file. Nothing else is here: compiled alone,
+// for it depends on those files, it takes no time.
 #include "lm/program/embedded_files.h"
 
 asm(".pushsection .rodata.rondo_recipes, \"a\", @progbits\n"
@@ -8,27 +8,8 @@ asm(".pushsection .rodata.rondo_recipes, \"a\", @progbits\n"
     ".hidden rondo_recipes\n"
     "rondo_recipes:\n"
     ".irp name, "
-    "demo, char-lstm, zaremba-small, zaremba-medium, zaremba-large, luchetta-lstm, luchetta-gru, "
-    "luchetta-lstm-fc, maupome-ptb-mlstm, maupome-ptb-tmlstm, maupome-ptb-tmgru, maupome-ptb-mgru, "
-    "maupome-ptb-mgru-raw, maupome-ptb-mgru-large, maupome-text8-mlstm, maupome-text8-tmlstm, "
-    "maupome-text8-tmgru, maupome-text8-mgru, maupome-text8-mgru-large, mi-ptb-rnn, mi-ptb-mi-rnn, "
-    "mi-ptb-mi-rnn-simple, mi-ptb-linear-rnn, mi-ptb-linear-mi-rnn, mi-ptb-mi-gru, mi-text8-mi-rnn, "
-    "mi-text8-lstm, mi-text8-mi-lstm, mi-hutter-mi-lstm, cooijmans-ptb-lstm, cooijmans-ptb-bn-lstm, "
-    "trnn-ptb-char, mrnn-ptb-char, mrnn-ptb, mi-gru-ptb, dt-rnn-ptb-char, dts-rnn-ptb-char, "
-    "dot-rnn-ptb-char, dots-rnn-ptb-char, lstm-ptb-char, gru-ptb-char, mogrifier-lstm-ptb-char, "
-    "mogrifier-gru-ptb-char, ln-lstm-ptb-char, ln-gru-ptb-char, rhn-ptb-char, sru-ptb-char, "
-    "qrnn-ptb-char, fs-lstm-ptb-char, rnn-ptb, do-rnn-ptb, dt-rnn-ptb, dts-rnn-ptb, dot-rnn-ptb, "
-    "dots-rnn-ptb, awd-lstm-ptb, awd-lstm-wt2, awd-lstm-mos-ptb, awd-lstm-mos-wt2, "
-    "awd-mmlstm-mos-ptb, awd-mmlstm-mos-wt2, awd-mmlstm-mos-ptb-minor-on-previous, "
-    "awd-mmlstm-mos-wt2-minor-on-previous, awd-mmlstm-mos-ptb-no-minor-1, "
-    "awd-mmlstm-mos-wt2-no-minor-1, awd-mmlstm-mos-ptb-no-minor-2, awd-mmlstm-mos-wt2-no-minor-2, "
-    "awd-mmlstm-mos-ptb-no-minor-3, awd-mmlstm-mos-wt2-no-minor-3, awd-lstm-ptb-char, "
-    "awd-lstm-enwik8, copy-reverse, seq2seq-multi30k, attention-multi30k, "
-    "multi-task-one-to-many-multi30k, multi-task-many-to-one-multi30k, "
-    "multi-task-autoencoder-multi30k, multi-task-skip-thought-multi30k, classify-trec, "
-    "classify-sst2, attentive-reader, mi-cnn-lstm, mi-cnn-mi-lstm, mi-cnn-mi-lstm-bn-everywhere, "
-    "skip-thought, skip-thought-mi, mi-bookcorpus-mi-uni-skip, speech-digits, mi-wsj-mi-lstm, "
-    "awd-lstm-small-ptb, awd-lstm-mos-small-ptb, awd-mmlstm-mos-small-ptb, lstm-adaptive-small-wt2\n"
+    RONDO_RECIPES  // names with commas between them, from CMakeLists.txt
+    "\n"
     ".asciz \"\\name\"\n"
     ".incbin \"" RONDO_SOURCE_DIR
     "/lm/program/recipes/\\name\\().toml\"\n"

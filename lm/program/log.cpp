@@ -1,14 +1,17 @@
-// The log of a training, and measurements, as lines of JSON.
+// The report of a training, and measurements as lines of JSON: see log.h.
 #include "lm/program/log.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
 #include "data/files/files.h"
 #include "data/files/input_file.h"
+#include "data/text/text.h"
 #include "lm/program/files.h"
 #include "lm/program/probe_report.h"
 #include "lm/program/run.h"
@@ -16,7 +19,7 @@
 
 namespace rondo {
 
-// --- Training log ---
+// --- Training report ---
 
 namespace {
 
@@ -30,27 +33,67 @@ Json place_of(const Trainer& trainer) {
           {"training_seconds", trainer.seconds()}};
 }
 
+/// All metrics: "1.2345 nats  1.7810 bits  perplexity 3.44", "bleu 35.12", "cer 3.20  wer 8.10  0.2100 nats".
+std::string values_text(const Scores& scores) {
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : scores.metrics)
+    texts.push_back(name == "nats" || name == "bits" ? fmt::format("{:.4f} {}", value, name)
+                                                     : fmt::format("{} {:.2f}", name, value));
+  return fmt::format("{}", fmt::join(texts, "  "));
+}
+
 }  // namespace
 
-void TrainingLog::append(const std::string& event, const Json& entry) {
-  Json line{{"event", event}, {"time", time_text()}};
-  line.update(entry);
-  file_.append(line.dump());
+std::string figure_text(const Recipe& recipe, double nats) {
+  return recipe.task->tokenization().unit == Unit::words
+             ? fmt::format("perplexity {:.2f}", std::exp(nats))
+             : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
 }
 
-void TrainingLog::stopped(const Trainer& trainer, bool unevaluated) {
-  append("stopped", {{"step", trainer.step_count()},
-                     {"epoch", trainer.epoch()},
-                     {"training_seconds", trainer.seconds()},
-                     {"model_is_evaluated", !unevaluated}});
+std::string scored_text(const Scores& scores) {
+  const std::string scored = counted_text(scores.count, scores.unit);
+  return scores.preposition.empty() ? scored
+                                    : fmt::format("{} {} {}", scored, scores.preposition, scores.read);
 }
 
-void TrainingLog::updated(const Trainer& trainer, const StepMetrics& metrics) {
+void Window::add(const StepMetrics& metrics) {
+  loss += metrics.loss;
+  scored += metrics.scored;
+  seconds += metrics.seconds;
+}
+
+std::vector<std::string> TrainingReport::status_of(const Trainer& trainer) const {
+  const double share = trainer.objective().epoch_fraction(), rate = window_.symbols_per_second(),
+               per_epoch = static_cast<double>(trainer.objective().scored_per_epoch());
+  std::vector<std::string> parts;
+  double left = 0;  // items to be scored
+  if (trainer.steps() > 0) {
+    const auto done = static_cast<double>(trainer.step_count());
+    const double epochs_done = static_cast<double>(trainer.epoch() - 1) + share;
+    left = epochs_done * per_epoch / done * (static_cast<double>(trainer.steps()) - done);
+    parts.push_back(fmt::format("step {}/{}  {:.0f}%", trainer.step_count(), trainer.steps(),
+                                100 * done / static_cast<double>(trainer.steps())));
+  } else {
+    left = (static_cast<double>(trainer.epochs() - trainer.epoch() + 1) - share) * per_epoch;
+    parts.push_back(fmt::format("epoch {}/{}  {:.0f}%", trainer.epoch(), trainer.epochs(), 100 * share));
+  }
+  const double until_limit = limit_ ? *limit_ - seconds_since(begin_) : left / rate;
+  parts.push_back(duration_text(std::min(left / rate, until_limit)) + " left");
+  parts.push_back(fmt::format("loss {:.4f} nats", window_.mean_loss()));
+  if (recipe_.task->predicts_text()) parts.push_back(figure_text(recipe_, window_.mean_loss()));
+  parts.push_back(fmt::format("{} {}/s", short_number(rate), trainer.objective().scored_items()));
+  parts.push_back(fmt::format("learning rate {:.3g}", trainer.learning_rate()));
+  return parts;
+}
+
+void TrainingReport::updated(const Trainer& trainer, const StepMetrics& metrics) {
   if (metrics.scored == 0) return;
   window_.add(metrics);
-  if (!is_due(trainer)) return;
+  since_evaluation_.add(metrics);
+  if (is_shown()) progress_.status(status_of(trainer));
+  if (!is_logged(trainer)) return;
   Json entry = place_of(trainer);
-  entry.update({{"nats", window_.loss()},
+  entry.update({{"nats", window_.mean_loss()},
                 {"learning_rate", trainer.learning_rate()},
                 {"gradient_norm", metrics.gradient_norm},
                 {trainer.objective().scored_items() + "_per_second", window_.symbols_per_second()}});
@@ -58,32 +101,29 @@ void TrainingLog::updated(const Trainer& trainer, const StepMetrics& metrics) {
   window_ = {};
 }
 
-void TrainingLog::validated(const Trainer& trainer, const Scores& scores, bool best) {
+void TrainingReport::validated(const Trainer& trainer, const Scores& scores, bool best) {
+  std::string what = fmt::format("epoch {:<4}", trainer.epoch());
+  if (recipe_.run.eval_every > 0) what += fmt::format(" step {:<7}", trainer.step_count());
+  if (since_evaluation_.scored > 0) what += fmt::format(" train {:.4f} nats ", since_evaluation_.mean_loss());
+  since_evaluation_ = {};
   Json entry = place_of(trainer);
   if (trainer.step_count() > 0) entry["learning_rate"] = trainer.learning_rate();
-  evaluation(std::move(entry), "valid", scores, best);
+  evaluation(what + " valid", std::move(entry), "valid", scores, best);
 }
-void TrainingLog::began_with(const Scores& scores) {
-  evaluation({{"step", 0}, {"epoch", 0}, {"epochs_trained", 0.0}, {"training_seconds", 0.0}}, "valid", scores,
+void TrainingReport::began_with(const Scores& scores) {
+  evaluation("base model valid",
+             {{"step", 0}, {"epoch", 0}, {"epochs_trained", 0.0}, {"training_seconds", 0.0}}, "valid", scores,
              true);
 }
-void TrainingLog::measured(const std::string& split, const Scores& scores) {
-  evaluation(Json::object(), split, scores, true);
+void TrainingReport::measured(const std::string& split, const Scores& scores) {
+  evaluation(split + " (best checkpoint)", Json::object(), split, scores, true);
 }
 
-void TrainingLog::probed(const Trainer& trainer, int64_t epochs, const Probed& what) {
-  Json entry{{"step", trainer.step_count()}, {"epoch", epochs}, {"probed", "train"}};
-  entry.update(json_of(what));
-  append("probe", entry);
-}
-
-void TrainingLog::measured_meanwhile(const Trainer& trainer, const Json& figure) {
-  Json entry{{"step", trainer.step_count()}, {"epoch", trainer.epoch()}};
-  entry.update(figure);
-  append("sentences", entry);
-}
-
-void TrainingLog::evaluation(Json entry, const std::string& split, const Scores& scores, bool best) {
+void TrainingReport::evaluation(const std::string& what, Json entry, const std::string& split,
+                                const Scores& scores, bool best) {
+  const bool is_of_training = !entry.empty();
+  line(fmt::format("{} {}  {}  evaluated in {}{}", what, values_text(scores), scored_text(scores),
+                   duration_text(scores.seconds), best && is_of_training ? "  best" : ""));
   entry["split"] = split;
   for (const auto& [name, value] : scores.metrics) entry[name] = value;
   entry[scores.unit] = scores.count;
@@ -93,6 +133,45 @@ void TrainingLog::evaluation(Json entry, const std::string& split, const Scores&
                 {"peak_bytes", memory_statistics(device_).peak_bytes}});
   append("evaluation", entry);
   window_ = {};
+}
+
+void TrainingReport::append(const std::string& event, const Json& entry) {
+  Json line{{"event", event}, {"time", time_text()}};
+  line.update(entry);
+  file_.append(line.dump());
+}
+
+void TrainingReport::probed(const Trainer& trainer, std::int64_t epochs, const Probed& what) {
+  Json entry{{"step", trainer.step_count()}, {"epoch", epochs}, {"probed", "train"}};
+  entry.update(json_of(what));
+  append("probe", entry);
+}
+
+void TrainingReport::measured_meanwhile(const Trainer& trainer, const Json& figure) {
+  Json entry{{"step", trainer.step_count()}, {"epoch", trainer.epoch()}};
+  entry.update(figure);
+  append("sentences", entry);
+}
+
+void TrainingReport::stopped(const Trainer& trainer, bool unevaluated) {
+  append("stopped", {{"step", trainer.step_count()},
+                     {"epoch", trainer.epoch()},
+                     {"training_seconds", trainer.seconds()},
+                     {"model_is_evaluated", !unevaluated}});
+}
+
+void TrainingReport::line(const std::string& text) {
+  if (!quiet_) progress_.line(text);
+}
+
+void TrainingReport::warn(const std::string& text) {
+  progress_.erase();
+  fmt::print(stderr, "lm: warning: {}\n", text);
+}
+
+std::function<void(std::int64_t)> TrainingReport::progress_of(const std::string& what, std::int64_t items) {
+  if (quiet_) return [](std::int64_t) {};
+  return rondo::progress_of(progress_, what, items);
 }
 
 // --- Measurement ---

@@ -1,11 +1,12 @@
-// What a run records: its log, and measurements of its model.
+// What a training reports and a run records: progress, the log, and measurements of its model.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,51 +18,95 @@
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"
 #include "lm/tasks/task.h"
-#include "lm/training/observer.h"
+#include "lm/training/trainer.h"
 
 namespace rondo {
 
-// --- Training log ---
-// log.jsonl as an observer of a training: a line every train.log_every steps, and one for each evaluation.
+// --- Training report ---
 
-class TrainingLog : public Observer {
+/// The usual figure for the recipe's unit: perplexity for words, bits for characters and bytes.
+std::string figure_text(const Recipe& recipe, double nats);
+/// What was scored, and how: "80 characters by greedy search".
+std::string scored_text(const Scores& scores);
+
+/// The loss and the speed of some steps.
+struct Window {
+  double loss = 0;  // the sum
+  std::int64_t scored = 0;
+  double seconds = 0;
+
+  void add(const StepMetrics& metrics);
+  double mean_loss() const { return loss / static_cast<double>(scored); }
+  double symbols_per_second() const { return static_cast<double>(scored) / seconds; }
+};
+
+/// What a training reports, on the terminal and in log.jsonl: on a terminal the progress; in the log a line
+/// every train.log_every steps; in both, a line for each evaluation.
+class TrainingReport {
  public:
-  /// Continues at a position in bytes; the rest of the file is cut off.
-  TrainingLog(const Recipe& recipe, const RunFolder& run, int64_t position, Device device)
-      : recipe_(recipe), file_(run.log(), position, is_json_object), device_(device) {}
+  /// The log continues at a position in bytes; the rest of the file is cut off. A quiet report prints
+  /// nothing.
+  TrainingReport(const Recipe& recipe, const RunFolder& run, std::int64_t position, Device device, bool quiet)
+      : recipe_(recipe),
+        device_(device),
+        quiet_(quiet),
+        progress_(stdout),
+        file_(run.log(), position, is_json_object) {}
 
-  bool is_due(const Trainer& trainer) const override {
-    return trainer.step_count() % recipe_.run.log_every == 0;
-  }
-  void updated(const Trainer& trainer, const StepMetrics& metrics) override;
-  void validated(const Trainer& trainer, const Scores& scores, bool best) override;
-  void began_with(const Scores& scores) override;
-  void measured(const std::string& split, const Scores& scores) override;
+  /// Whether updated() should be called now. Metrics are computed only then: on a GPU the host has to wait
+  /// for them.
+  bool is_due(const Trainer& trainer) const { return is_shown() || is_logged(trainer); }
+  /// Reports some steps. Call it when it is due, and before an evaluation is reported or the log is written.
+  void updated(const Trainer& trainer, const StepMetrics& metrics);
+  /// Reports an evaluation of the trainer's evaluated_weights().
+  void validated(const Trainer& trainer, const Scores& scores, bool best);
+  /// Reports the evaluation of the trained model that a finetuning begins with.
+  void began_with(const Scores& scores);
+  /// Reports an evaluation of the best model, at the end of the training.
+  void measured(const std::string& split, const Scores& scores);
 
-  /// A look into the model after some epochs, 0 before the first one.
-  void probed(const Trainer& trainer, int64_t epochs, const Probed& what);
+  // In the log alone:
 
-  /// A measurement beside the validation, such as that of sentence vectors.
+  /// Logs a look into the model after some epochs, 0 before the first one.
+  void probed(const Trainer& trainer, std::int64_t epochs, const Probed& what);
+  /// Logs a measurement beside the validation, such as that of sentence vectors.
   void measured_meanwhile(const Trainer& trainer, const nlohmann::ordered_json& figure);
-
-  /// The training has been stopped before its end. `unevaluated`: the model that is kept is that of this
-  /// step, and not evaluated. A resumed training removes the line.
+  /// Logs that the training has been stopped before its end. `unevaluated`: the model that is kept is that of
+  /// this step, and not evaluated. A resumed training removes the line.
   void stopped(const Trainer& trainer, bool unevaluated);
-
   /// Writes everything to the disk and returns the size in bytes.
-  int64_t sync() { return file_.sync(); }
+  std::int64_t sync() { return file_.sync(); }
+
+  // On the terminal alone:
+
+  /// Says that --max-minutes end the training after these seconds, from now on.
+  void ends_after(double seconds) { begin_ = Clock::now(), limit_ = seconds; }
+  /// Prints a line that stays.
+  void line(const std::string& text);
+  /// Prints a warning on stderr, of a quiet training, too.
+  void warn(const std::string& text);
+  /// A function that shows the progress of `what`: the share of its `items` that is done.
+  std::function<void(std::int64_t)> progress_of(const std::string& what, std::int64_t items);
 
  private:
-  /// `entry` says when it was made.
-  void evaluation(nlohmann::ordered_json entry, const std::string& split, const Scores& scores, bool best);
-
-  /// Writes an entry, after the kind of event and the time.
+  bool is_shown() const { return !quiet_ && progress_.due(); }
+  bool is_logged(const Trainer& trainer) const { return trainer.step_count() % recipe_.run.log_every == 0; }
+  std::vector<std::string> status_of(const Trainer& trainer) const;
+  /// Writes an entry into the log, after the kind of event and the time.
   void append(const std::string& event, const nlohmann::ordered_json& entry);
+  /// Prints `what` and the scores, and logs them: `entry` says when they were measured.
+  void evaluation(const std::string& what, nlohmann::ordered_json entry, const std::string& split,
+                  const Scores& scores, bool best);
 
   const Recipe& recipe_;
-  LineFile file_;
   Device device_;
-  Window window_;  // since the last line
+  bool quiet_;
+  Progress progress_;
+  LineFile file_;
+  Clock::time_point begin_;
+  std::optional<double> limit_;  // seconds since begin_
+  Window window_;                // since the last line of the log
+  Window since_evaluation_;      // of the weights in training
 };
 
 // --- Measurement ---

@@ -21,28 +21,6 @@ namespace rondo {
 
 // --- Published ---
 
-Keys keys_of(PublishedFigures& it) {
-  return {
-      {"valid", &it.trained.valid, at_least(0), "", "the paper's figure on valid.txt; 0: none"},
-      {"test", &it.trained.test, at_least(0), "", "the paper's figure on test.txt; 0: none"},
-      {"unit", choice(it.unit), {}, "", "the unit of the published figures; bits and nats are per symbol"},
-      {"finetuned_valid", &it.finetuned.valid, at_least(0), "",
-       "the same as published.valid, of the model that `lm finetune` makes"},
-      {"finetuned_test", &it.finetuned.test, at_least(0), "", "the same on test.txt"},
-      {"dynamic_valid", &it.dynamic.valid, at_least(0), "",
-       "the same as published.valid, with dynamic evaluation of the paper's best model"},
-      {"dynamic_test", &it.dynamic.test, at_least(0), "", "the same on test.txt"},
-      {"cache_valid", &it.cache.valid, at_least(0), "",
-       "the same as published.valid, with a neural cache over the paper's best model"},
-      {"cache_test", &it.cache.test, at_least(0), "", "the same on test.txt"},
-      {"vocabulary", &it.vocabulary, at_least(0), "symbols",
-       "number of types in the paper's text; for a text with another number, no published figure "
-       "is shown; 0: not known"},
-      {"test_symbols", &it.test_symbols, at_least(0), "symbols",
-       "the same, for the length of the paper's test text"},
-  };
-}
-
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -146,42 +124,6 @@ std::string published_text(const PublishedFigures& published) {
   return text;
 }
 
-// --- Run options ---
-
-Keys keys_of(RunOptions& options) {
-  return {
-      {"eval_every", &options.eval_every, at_least(0), "steps",
-       "between evaluations, besides the one after each epoch; 0: only that one"},
-      {"log_every", &options.log_every, any_count(), "steps", "between lines of log.jsonl"},
-      {"probe_every", &options.probe_every, at_least(0), "epochs",
-       "between looks into the recurrent layers, which log.jsonl keeps, the first one before the training: "
-       "see `lm probe`; 0: none"},
-      {"save_every", &options.save_every, at_least(0), "minutes",
-       "between saved states, besides the one after each evaluation; 0: only that one"},
-  };
-}
-
-Keys keys_of(ReportOptions& options) {
-  return {
-      {"ngrams",
-       &options.ngrams,
-       {},
-       "",
-       "after training, print the cross-entropy of n-gram models beside the model's: Kneser-Ney of order 5, "
-       "bigram and unigram (add 0.1)"},
-      {"sample", &options.sample, at_least(0), "symbols", "to sample and print after training"},
-  };
-}
-
-Keys keys_of(FinetuneOptions& options) {
-  return {
-      {"learning_rate", OptionalMember{&options.learning_rate, 0}, at_least(0), "",
-       "of the averaged SGD of `lm finetune`; 0: train.learning_rate, if train.optimizer is sgd"},
-      {"epochs", &options.epochs, any_count(), "epochs",
-       "maximum for `lm finetune`, which train.non_monotonic_stopping ends earlier"},
-  };
-}
-
 // --- Recipe ---
 
 namespace {
@@ -219,14 +161,16 @@ Keys keys_of(Recipe& recipe) {
 void read_recipe(Recipe& recipe, const std::string& text, const std::string& where, const Keys& others) {
   read_toml(text, where, title_keys(recipe), OtherKeys::ignored);
   recipe.set_task(recipe.task_name);
-  for (const TomlSection& it : parse_toml(text, where)) {
-    const auto& [line, column] = it.position;
-    check_input(it.name != "tasks", "{}:{}:{}: each task has a section of its own: [tasks.NAME]", where, line,
-                column);
-    if (it.name.starts_with(part_section))
-      check_input(recipe.task->add_part(it.name.substr(part_section.size())),
-                  "{}:{}:{}: tasks are for recipe.task = \"multi_task\", and here it is \"{}\"", where, line,
-                  column, recipe.task_name);
+  std::string known;  // the section of the key before
+  for (const TomlKey& it : parse_toml(text, where)) {
+    const std::string section = it.name.substr(0, it.name.rfind('.')), place = place_text(where, it.position);
+    if (!it.name.starts_with(part_section) || section == known) continue;
+    known = section;
+    check_input(section.starts_with(part_section), "{}: each task has a section of its own: [tasks.NAME]",
+                place);
+    check_input(recipe.task->add_part(section.substr(part_section.size())),
+                "{}: tasks are for recipe.task = \"multi_task\", and here it is \"{}\"", place,
+                recipe.task_name);
   }
   // Run folders of earlier versions have these keys. Only values that change nothing are accepted.
   bool tensorboard = false;

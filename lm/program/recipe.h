@@ -37,7 +37,27 @@ struct PublishedFigures {
   PublishedUnit unit = PublishedUnit::perplexity;
   std::int64_t vocabulary = 0, test_symbols = 0;  // of the paper's text; 0: not known
 };
-Keys keys_of(PublishedFigures& published);
+inline Keys keys_of(PublishedFigures& it) {
+  return {
+      {"valid", &it.trained.valid, at_least(0), "", "the paper's figure on valid.txt; 0: none"},
+      {"test", &it.trained.test, at_least(0), "", "the paper's figure on test.txt; 0: none"},
+      {"unit", choice(it.unit), {}, "", "the unit of the published figures; bits and nats are per symbol"},
+      {"finetuned_valid", &it.finetuned.valid, at_least(0), "",
+       "the same as published.valid, of the model that `lm finetune` makes"},
+      {"finetuned_test", &it.finetuned.test, at_least(0), "", "the same on test.txt"},
+      {"dynamic_valid", &it.dynamic.valid, at_least(0), "",
+       "the same as published.valid, with dynamic evaluation of the paper's best model"},
+      {"dynamic_test", &it.dynamic.test, at_least(0), "", "the same on test.txt"},
+      {"cache_valid", &it.cache.valid, at_least(0), "",
+       "the same as published.valid, with a neural cache over the paper's best model"},
+      {"cache_test", &it.cache.test, at_least(0), "", "the same on test.txt"},
+      {"vocabulary", &it.vocabulary, at_least(0), "symbols",
+       "number of types in the paper's text; for a text with another number, no published figure "
+       "is shown; 0: not known"},
+      {"test_symbols", &it.test_symbols, at_least(0), "symbols",
+       "the same, for the length of the paper's test text"},
+  };
+}
 
 /// The paper's figure on a split, "valid" or "test", for a model that is finetuned or not and adapts to the
 /// text or not; 0: none. Figures with adaptation are those of the finetuned model if the paper has one. (In
@@ -70,19 +90,47 @@ struct RunOptions {
   std::int64_t probe_every = 0;                  // epochs
   double save_every = 5;                         // minutes
 };
-Keys keys_of(RunOptions& options);
+inline Keys keys_of(RunOptions& options) {
+  return {
+      {"eval_every", &options.eval_every, at_least(0), "steps",
+       "between evaluations, besides the one after each epoch; 0: only that one"},
+      {"log_every", &options.log_every, any_count(), "steps", "between lines of log.jsonl"},
+      {"probe_every", &options.probe_every, at_least(0), "epochs",
+       "between looks into the recurrent layers, which log.jsonl keeps, the first one before the training: "
+       "see `lm probe`; 0: none"},
+      {"save_every", &options.save_every, at_least(0), "minutes",
+       "between saved states, besides the one after each evaluation; 0: only that one"},
+  };
+}
 
 struct ReportOptions {
   bool ngrams = false;
   std::int64_t sample = 0;  // symbols
 };
-Keys keys_of(ReportOptions& options);
+inline Keys keys_of(ReportOptions& options) {
+  return {
+      {"ngrams",
+       &options.ngrams,
+       {},
+       "",
+       "after training, print the cross-entropy of n-gram models beside the model's: Kneser-Ney of order 5, "
+       "bigram and unigram (add 0.1)"},
+      {"sample", &options.sample, at_least(0), "symbols", "to sample and print after training"},
+  };
+}
 
 struct FinetuneOptions {
   std::optional<double> learning_rate{};  // none: that of the training, if it used SGD
   std::int64_t epochs = 100;
 };
-Keys keys_of(FinetuneOptions& options);
+inline Keys keys_of(FinetuneOptions& options) {
+  return {
+      {"learning_rate", OptionalMember{&options.learning_rate, 0}, at_least(0), "",
+       "of the averaged SGD of `lm finetune`; 0: train.learning_rate, if train.optimizer is sgd"},
+      {"epochs", &options.epochs, any_count(), "epochs",
+       "maximum for `lm finetune`, which train.non_monotonic_stopping ends earlier"},
+  };
+}
 
 // --- Recipe ---
 

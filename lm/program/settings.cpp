@@ -3,12 +3,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <strings.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
-#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -62,14 +59,6 @@ bool within(const Limits& limits, const std::string& value) {
   // No command line and no file name can contain a NUL.
   return limits.control_characters ? value.find('\0') == std::string::npos : value == printable(value);
 }
-/// The choice that is written so, in any case; else the text itself.
-std::string choice_written(const std::vector<std::string>& choices, const std::string& text) {
-  const auto found = std::find_if(choices.begin(), choices.end(), [&](const std::string& it) {
-    return strcasecmp(it.c_str(), text.c_str()) == 0;
-  });
-  return found == choices.end() ? text : *found;
-}
-
 template <class Element>
 bool within(const Limits& limits, const std::vector<Element>& values) {
   return std::all_of(values.begin(), values.end(),
@@ -88,17 +77,15 @@ std::optional<Value> scalar_as(const TomlScalar& scalar) {
 /// A value of the type of `member`, or nothing when the types do not fit.
 template <class Value>
 std::optional<Value> converted(const TomlValue& value, const Value* /*member*/) {
-  const auto* scalar = std::get_if<TomlScalar>(&value);
-  return scalar ? scalar_as<Value>(*scalar) : std::nullopt;
+  return value.is_list ? std::nullopt : scalar_as<Value>(value.scalars.front());
 }
-/// A single value is accepted for a list.
+/// A single number is accepted for a list.
 template <class Element>
 std::optional<std::vector<Element>> converted(const TomlValue& value,
                                               const std::vector<Element>* /*member*/) {
-  const auto* scalar = std::get_if<TomlScalar>(&value);
-  if (scalar && !scalar_as<double>(*scalar)) return std::nullopt;
+  if (!value.is_list && !scalar_as<double>(value.scalars.front())) return std::nullopt;
   std::vector<Element> list;
-  for (const TomlScalar& it : scalar ? std::span(scalar, 1) : std::span(std::get<TomlList>(value))) {
+  for (const TomlScalar& it : value.scalars) {
     std::optional<Element> element = scalar_as<Element>(it);
     if (!element) return std::nullopt;
     list.push_back(*std::move(element));
@@ -130,79 +117,61 @@ InputError unexpected(const std::string& where, const Key& key, const std::strin
                                 near_choice(key, given)));
 }
 
-/// Assigns a value to a member, or calls `refuse`, with the value as text if it has the member's type.
+/// Checks a value against a key's type and limits and assigns it; an InputError says what was given as text,
+/// or as the user wrote it if it has another type.
 struct Assign {
+  const Key& key;
   const TomlValue& value;
-  const Limits& limits;
-  std::function<void(const std::optional<std::string>& fitting)> refuse;
+  const std::string &where, &given;
 
   template <class Value>
   void operator()(Value* member) const {
     auto fitting = converted(value, member);
-    if (!fitting) return refuse({});
-    if constexpr (std::is_same_v<Value, std::string>) *fitting = choice_written(limits.choices, *fitting);
-    if (!within(limits, *fitting)) return refuse(text_of(*fitting));
+    if (!fitting) throw unexpected(where, key, given);
+    if (!within(key.limits, *fitting)) throw unexpected(where, key, text_of(*fitting));
     *member = *std::move(fitting);
   }
   void operator()(const OptionalMember& it) const {
-    const std::optional<double> number = converted(value, &it.none);
-    if (number == it.none) {
-      *it.member = std::nullopt;
-      return;
-    }
-    double fitting = 0;
-    (*this)(&fitting);
-    *it.member = fitting;
+    double number = it.none;
+    const bool is_given = converted(value, &it.none) != it.none;
+    if (is_given) (*this)(&number);
+    *it.member = is_given ? std::optional(number) : std::nullopt;
   }
   void operator()(const ChoiceMember& it) const {
-    std::optional<std::string> name = converted(value, static_cast<std::string*>(nullptr));
-    if (name) name = choice_written(it.names, *name);
+    const std::optional<std::string> name = converted(value, static_cast<std::string*>(nullptr));
     const auto found = std::find(it.names.begin(), it.names.end(), name);
-    if (found == it.names.end()) return refuse(name ? std::optional(toml_text(*name)) : std::nullopt);
+    if (found == it.names.end()) throw unexpected(where, key, name ? toml_text(*name) : given);
     it.set(static_cast<std::size_t>(found - it.names.begin()));
   }
 };
 
-/// Checks `value` against the key and assigns it. `given` is the value as the user wrote it.
 void assign(const Key& key, const TomlValue& value, const std::string& where, const std::string& given) {
-  std::visit(Assign{value, key.limits,
-                    [&](const std::optional<std::string>& fitting) {
-                      throw unexpected(where, key, fitting.value_or(given));
-                    }},
-             key.member);
+  std::visit(Assign{key, value, where, given}, key.member);
 }
 
 std::string given_text(const TomlValue& value) {
-  const auto* scalar = std::get_if<TomlScalar>(&value);
-  return scalar ? std::visit([](const auto& it) { return toml_text(it); }, *scalar) : "this list";
+  if (value.is_list) return "this list";
+  return std::visit([](const auto& it) { return toml_text(it); }, value.scalars.front());
 }
 
 }  // namespace
 
 void read_toml(const std::string& text, const std::string& file, const std::vector<Key>& keys,
                OtherKeys others) {
-  const auto place = [&](const TomlPosition& it) {
-    return fmt::format("{}:{}:{}", file, it.line, it.column);
-  };
   const std::vector<std::string> sections = sections_of(keys);
   const auto is_section = [&](const std::string& name) {
     return std::find(sections.begin(), sections.end(), name) != sections.end();
   };
-  for (const TomlSection& section : parse_toml(text, file)) {
-    const bool outside = section.name.empty();
-    if (others == OtherKeys::ignored && !is_section(section.name)) continue;
-    check_input(outside || is_section(section.name), "{}: unknown section [{}]{}", place(section.position),
-                excerpt(section.name), did_you_mean(section.name, sections));
-    for (const TomlKey& it : section.keys) {
-      check_input(!outside || !is_section(it.name), "{}: '{}' is a section: write [{}] and its keys below",
-                  place(it.position), it.name, it.name);
-      const std::string name = outside ? it.name : fmt::format("{}.{}", section.name, it.name);
-      if (others == OtherKeys::ignored &&
-          std::none_of(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; }))
-        continue;
-      const Key& key = find_key(name, place(it.position), keys);
-      assign(key, it.value, place(it.value_position), given_text(it.value));
-    }
+  for (const TomlKey& it : parse_toml(text, file)) {
+    const auto is_it = [&](const Key& key) { return key.name == it.name; };
+    if (others == OtherKeys::ignored && std::none_of(keys.begin(), keys.end(), is_it)) continue;
+    const std::string where = place_text(file, it.position), section = it.name.substr(0, it.name.rfind('.'));
+    check_input(it.name != section || !is_section(section),
+                "{}: '{}' is a section: write [{}] and its keys below", where, section, section);
+    check_input(it.name == section || is_section(section), "{}: unknown section [{}]{}", where,
+                excerpt(section), did_you_mean(section, sections));
+    assign(find_key(it.name, where, keys), it.value, place_text(file, it.value_position),
+           given_text(it.value));
   }
 }
 

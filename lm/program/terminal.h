@@ -15,9 +15,6 @@
 #include <vector>
 
 #include "data/text/source.h"
-#include "lm/program/recipe.h"
-#include "lm/training/observer.h"
-#include "lm/training/trainer.h"
 #include "tensor/profile.h"
 
 namespace rondo {
@@ -69,8 +66,8 @@ void flush_output();
 // The progress of a long computation: on a terminal one line that is overwritten; elsewhere nothing, except
 // for a training: a plain line once a minute. Callers compose the text.
 
-/// Whether a person sees there what is written. Under mpirun, that is where mpirun itself writes: it makes a
-/// pseudo-terminal for rank 0, whatever its own output is.
+/// Whether a person sees there what is written. Not under mpirun: it makes a pseudo-terminal for rank 0,
+/// whatever its own output is.
 bool is_terminal(int file);
 /// The columns of a terminal's window; 80 if it is none.
 int terminal_columns(int file);
@@ -127,76 +124,5 @@ std::function<void(std::int64_t)> progress_of(Progress& progress, const std::str
 
 /// Shows on a terminal, or as lines, how long texts are read; nothing of short ones.
 ReadingProgress reading_progress(std::FILE* file);
-
-// --- Window ---
-// The loss and the speed of the steps since the last line of the terminal or of the log.
-
-/// The mean loss and the speed of the steps since its construction.
-class Window {
- public:
-  void add(const StepMetrics& metrics) {
-    loss_ += metrics.loss;
-    scored_ += metrics.scored;
-    seconds_ += metrics.seconds;
-  }
-  bool is_empty() const { return scored_ == 0; }
-  double loss() const { return loss_ / static_cast<double>(scored_); }
-  double symbols_per_second() const { return static_cast<double>(scored_) / seconds_; }
-
- private:
-  double loss_ = 0;
-  int64_t scored_ = 0;
-  double seconds_ = 0;
-};
-
-// --- Terminal ---
-// The terminal as an observer of a training: a progress line, and a line for each evaluation.
-
-/// The usual figure for the recipe's unit: perplexity for words, bits for characters and bytes.
-std::string figure_text(const Recipe& recipe, double nats);
-/// All metrics: "1.2345 nats  1.7810 bits  perplexity 3.44", "bleu 35.12", "cer 3.20  wer 8.10  0.2100 nats".
-std::string values_text(const Scores& scores);
-/// What was scored, and how: "80 characters by greedy search".
-std::string scored_text(const Scores& scores);
-
-class Terminal : public Observer {
- public:
-  /// A quiet one prints nothing.
-  explicit Terminal(const Recipe& recipe, bool quiet = false)
-      : recipe_(recipe), progress_(stdout), quiet_(quiet) {}
-
-  bool is_due(const Trainer&) const override { return !quiet_ && progress_.due(); }
-  void updated(const Trainer& trainer, const StepMetrics& metrics) override;
-  void validated(const Trainer& trainer, const Scores& scores, bool best) override;
-  void began_with(const Scores& scores) override;
-  void measured(const std::string& split, const Scores& scores) override;
-
-  /// The time left is no more than these seconds from now on, when --max-minutes end the training.
-  void ends_after(double seconds) { begin_ = Clock::now(), limit_ = seconds; }
-
-  /// A line that stays.
-  void line(const std::string& text) {
-    if (!quiet_) progress_.line(text);
-  }
-  /// Before something else is written to the terminal.
-  void erase() { progress_.erase(); }
-  /// A function that shows the progress of `what`: the share of its `items` that is done.
-  std::function<void(int64_t)> progress_of(const std::string& what, int64_t items);
-
- private:
-  std::vector<std::string> status_of(const Trainer& trainer) const;
-  void evaluation(const std::string& what, const Scores& scores, bool best);
-
-  const Recipe& recipe_;
-  Progress progress_;
-  bool quiet_;
-  Clock::time_point begin_;
-  std::optional<double> limit_;  // seconds since begin_
-  Window window_;                // restarts with each line of the log
-  Window since_evaluation_;      // of the weights in training
-};
-
-/// Prints a warning on stderr, of a quiet training, too.
-void warn(Terminal& terminal, const std::string& text);
 
 }  // namespace rondo

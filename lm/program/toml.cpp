@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -17,19 +18,8 @@
 namespace rondo {
 namespace {
 
-/// The letters after a backslash, and what they stand for.
-constexpr std::string_view escapes = "btnfr\"\\", escaped = "\b\t\n\f\r\"\\";
-
 constexpr bool is_of_name(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
-}
-
-/// A code point of up to four hexadecimal digits, in UTF-8.
-std::string utf8_of(std::uint32_t code) {
-  const auto tail = [&](int shift) { return static_cast<char>(0x80 | (code >> shift & 0x3f)); };
-  if (code < 0x80) return {static_cast<char>(code)};
-  if (code < 0x800) return {static_cast<char>(0xc0 | code >> 6), tail(0)};
-  return {static_cast<char>(0xe0 | code >> 12), tail(6), tail(0)};
 }
 
 class Reader {
@@ -39,10 +29,9 @@ class Reader {
                 file, text.size(), max_toml_bytes);
   }
 
-  std::vector<TomlSection> document() {
+  std::vector<TomlKey> document() {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
     if (text_.starts_with(byte_order_mark)) line_begin_ = at_ = byte_order_mark.size();
-    sections_.push_back({});
     for (skip_lines(); at_ < text_.size(); skip_lines()) {
       if (next() == '[')
         header();
@@ -52,7 +41,7 @@ class Reader {
       if (next() == '#') comment();
       if (at_ < text_.size() && !at_line_end()) fail(at_, "expected the end of the line, not {}", found());
     }
-    return std::move(sections_);
+    return std::move(keys_);
   }
 
   TomlValue only_value() {
@@ -73,8 +62,7 @@ class Reader {
 
   template <class... Arguments>
   [[noreturn]] void fail(std::size_t at, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-    const TomlPosition where = position(at);
-    throw InputError(fmt::format("{}:{}:{}: not valid TOML: {}", file_, where.line, where.column,
+    throw InputError(fmt::format("{}: not valid TOML: {}", place_text(file_, position(at)),
                                  fmt::format(text, std::forward<Arguments>(arguments)...)));
   }
 
@@ -128,29 +116,26 @@ class Reader {
   /// `[name]` or `[table.name]`.
   void header() {
     const std::size_t begin = at_++;
-    std::string name = bare_name();
+    section_ = bare_name();
     while (next() == '.') {
       ++at_;
-      name += '.' + bare_name();
+      section_ += '.' + bare_name();
     }
     if (next() != ']') fail(at_, "expected ']', not {}", found());
     ++at_;
-    if (!names_.insert(fmt::format("[{}]", name)).second) fail(begin, "[{}] appears twice", excerpt(name));
-    sections_.push_back({std::move(name), position(begin), {}});
+    if (!names_.insert('[' + section_).second) fail(begin, "[{}] appears twice", excerpt(section_));
   }
 
   /// `name = value`.
   void key() {
-    TomlSection& section = sections_.back();
     const std::size_t begin = at_;
-    std::string name = bare_name();
-    const std::string full = section.name.empty() ? name : section.name + '.' + name;
+    const std::string name = bare_name(), full = section_.empty() ? name : section_ + '.' + name;
     if (next() != '=') fail(at_, "expected '=' after '{}', not {}", excerpt(full), found());
     ++at_;
     skip_blanks();
     if (!names_.insert(full).second) fail(begin, "'{}' appears twice", excerpt(full));
     const TomlPosition of_key = position(begin), of_value = position(at_);
-    section.keys.push_back({std::move(name), of_key, value(), of_value});
+    keys_.push_back({full, of_key, value(), of_value});
   }
 
   /// A name, and the blanks around it.
@@ -167,15 +152,11 @@ class Reader {
   // ---- Values.
 
   TomlValue value() {
-    if (next() == '[') return list();
-    return scalar();
-  }
-
-  TomlList list() {
+    if (next() != '[') return {{scalar()}};
     ++at_;
-    TomlList list;
+    TomlValue list{{}, true};
     for (skip_lines(); next() != ']'; skip_lines()) {
-      list.push_back(scalar());
+      list.scalars.push_back(scalar());
       skip_lines();
       if (next() == ']') break;
       if (next() != ',') fail(at_, "expected ',' or ']' after a value of a list, not {}", found());
@@ -190,38 +171,23 @@ class Reader {
     return number_or_boolean();
   }
 
+  /// A string in double quotes is one of JSON, which has the same escapes.
   std::string string() {
     const std::size_t begin = at_;
     const char quote = next();
     ++at_;
-    std::string value;
     while (next() != quote) {
+      if (quote == '"' && next() == '\\') ++at_;
       if (at_ == text_.size() || at_line_end()) fail(begin, "this string has no {} at its end", quote);
-      if (quote == '"' && next() == '\\')
-        value += escape();
-      else
-        value += character();
+      character();
     }
     ++at_;
-    return value;
-  }
-
-  std::string escape() {
-    const std::size_t begin = at_++;
-    const char letter = next();
-    if (const std::size_t known = escapes.find(letter); known != std::string_view::npos) {
-      ++at_;
-      return {escaped[known]};
-    }
-    const std::string_view digits = text_.substr(std::min(at_ + 1, text_.size()), 4);
-    std::uint32_t code = 0;
-    const auto [after, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-    const bool is_read = error == std::errc() && after == digits.data() + 4;
-    const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
-    if (letter != 'u' || !is_read || is_surrogate)
-      fail(begin, "a bad escape: \\ comes before one of {} and uXXXX", escapes);
-    at_ += 1 + digits.size();
-    return utf8_of(code);
+    const std::string_view whole = text_.substr(begin, at_ - begin);
+    if (quote == '\'') return std::string(whole.substr(1, whole.size() - 2));
+    const nlohmann::json value = nlohmann::json::parse(whole, nullptr, false);
+    if (value.is_discarded())
+      fail(begin, "a tab or a bad escape in a string: \\ comes before one of btnfr\"\\ and uXXXX");
+    return value.get<std::string>();
   }
 
   TomlScalar number_or_boolean() {
@@ -245,13 +211,18 @@ class Reader {
   const std::string& file_;
   std::size_t at_ = 0, line_begin_ = 0;
   std::int64_t line_ = 1;
-  std::vector<TomlSection> sections_;
-  std::set<std::string> names_;  // "[section]" and "section.key"
+  std::string section_;
+  std::vector<TomlKey> keys_;
+  std::set<std::string> names_;  // "[section" and "section.key"
 };
 
 }  // namespace
 
-std::vector<TomlSection> parse_toml(std::string_view text, const std::string& file) {
+std::string place_text(const std::string& file, const TomlPosition& it) {
+  return fmt::format("{}:{}:{}", file, it.line, it.column);
+}
+
+std::vector<TomlKey> parse_toml(std::string_view text, const std::string& file) {
   return Reader(text, file).document();
 }
 
@@ -268,21 +239,10 @@ std::string toml_text(double value) {
 }
 
 std::string toml_text(const std::string& value) {
-  std::string text = "\"";
-  for (std::size_t at = 0; at < value.size();) {
-    const auto byte = static_cast<unsigned char>(value[at]);
-    const std::size_t length = utf8_length(value, at), known = escaped.find(value[at]);
-    if (length == 0)
-      text += "\xef\xbf\xbd";
-    else if (known != std::string_view::npos)
-      text += {'\\', escapes[known]};
-    else if (byte < 0x20 || byte == 0x7f)
-      text += fmt::format("\\u{:04x}", byte);
-    else
-      text += value.substr(at, length);
-    at += std::max<std::size_t>(length, 1);
-  }
-  return text + '"';
+  std::string text = nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  constexpr char del = 0x7f;  // which JSON does not escape
+  for (std::size_t at = 0; (at = text.find(del, at)) != std::string::npos;) text.replace(at, 1, "\\u007f");
+  return text;
 }
 
 }  // namespace rondo

@@ -19,28 +19,27 @@ struct TomlPosition {
 };
 
 using TomlScalar = std::variant<bool, std::int64_t, double, std::string>;
-using TomlList = std::vector<TomlScalar>;
-using TomlValue = std::variant<TomlScalar, TomlList>;
+struct TomlValue {
+  std::vector<TomlScalar> scalars;  // one, unless it is a list
+  bool is_list = false;
+};
 
 struct TomlKey {
-  std::string name;
+  std::string name;  // "section.name"; before all sections "name"
   TomlPosition position;
   TomlValue value;
   TomlPosition value_position;
 };
 
-struct TomlSection {
-  std::string name;
-  TomlPosition position;
-  std::vector<TomlKey> keys;
-};
+/// "FILE:LINE:COLUMN"
+std::string place_text(const std::string& file, const TomlPosition& it);
 
 /// The maximum size of a text.
 constexpr std::size_t max_toml_bytes = std::size_t{4} << 20;
 
-/// The sections in the order of the text. The first, which has no name, holds the keys before all sections.
-/// InputError "FILE:LINE:COLUMN: ..." for what is not such a text. Takes linear time and does not recurse.
-std::vector<TomlSection> parse_toml(std::string_view text, const std::string& file);
+/// The keys in the order of the text. InputError "FILE:LINE:COLUMN: ..." for what is not such a text. Takes
+/// linear time and does not recurse.
+std::vector<TomlKey> parse_toml(std::string_view text, const std::string& file);
 
 /// A value and nothing else. InputError as above.
 TomlValue parse_toml_value(std::string_view text);

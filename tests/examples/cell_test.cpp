@@ -32,7 +32,7 @@ struct UpdateGateRnn : Cell {
 
   UpdateGateRnn(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Cell(parent, suffix, cell_options),
-        b(*this, "bias", {2 * hidden()}, initial_bias()),
+        b(*this, "bias_ih", {2 * hidden()}, initial_bias()),
         W(*this, "weight_ih", gates, {&b}),
         U(*this, "weight_hh", gates, hidden()) {}
 
@@ -81,7 +81,7 @@ TEST(ExampleCell, ComputesItsEquations) {
       if (segment.name == name) return part_of(model.values(), segment).to_vector();
     return std::vector<real>();
   };
-  const std::vector<real> b = values_of("bias_l0"), W = values_of("weight_ih_l0"),
+  const std::vector<real> b = values_of("bias_ih_l0"), W = values_of("weight_ih_l0"),
                           U = values_of("weight_hh_l0");
   ASSERT_EQ(b.size() + W.size() + U.size(), 6u);
   const auto states = model.run(Tensor::from(numbers, {3, 1, 1}));
@@ -103,7 +103,7 @@ void takes_its_setting_from_recipes() {
   const auto made = make_cell("ugrnn", root, "", options);
   root.finalize(1);
   const auto bias = std::find_if(root.segments().begin(), root.segments().end(),
-                                 [](const Segment& it) { return it.name == "bias"; });
+                                 [](const Segment& it) { return it.name == "bias_ih"; });
   ASSERT_NE(bias, root.segments().end());
   EXPECT_EQ(part_of(root.values(), *bias).to_vector(), (std::vector<real>{2.5, 0.5}));
 }

@@ -136,15 +136,16 @@ struct PlainOptimizer {
 
 TEST_P(OfEachOptimizer, FollowsThePlainLoop) {
   const bool sgd = GetParam() == OptimizerKind::sgd, rmsprop = GetParam() == OptimizerKind::rmsprop,
-             adagrad = GetParam() == OptimizerKind::adagrad;
+             adagrad = GetParam() == OptimizerKind::adagrad,
+             adam = GetParam() == OptimizerKind::adam || GetParam() == OptimizerKind::adamw;
   for (double epsilon : {1e-8, 0.1}) {  // a large one shows where it stands
     for (bool momentum : {false, true}) {
       if (momentum && !sgd) continue;
       OptimizerOptions options = full_options(GetParam());
       options.momentum = momentum ? 0.8 : 0;
       if (!sgd) options.epsilon = epsilon;
-      if (!sgd && !rmsprop && !adagrad) options.beta1 = 0.8;
-      if (!sgd && !rmsprop && !adagrad) options.beta2 = 0.95;
+      if (adam) options.beta1 = 0.8;
+      if (adam) options.beta2 = 0.95;
       if (adagrad) options.initial_squares = 0.3;
       if (rmsprop) options.alpha = 0.9;
       std::mt19937 random(1);

@@ -52,74 +52,47 @@ TEST(CommandLine, Resume) {
             "train: --init-from excludes --resume");
 }
 
-TEST(CommandLine, NamesOfOtherPrograms) {
-  using Pair = std::pair<std::string, std::string>;
-  for (const auto& [option, key] : {Pair("--lr", "train.learning_rate"), Pair("--batch-size", "train.batch")})
-    EXPECT_EQ(usage_error({"train", option, "1"}),
-              fmt::format("train: unknown option {}; here it is '{}' (with --set)", option, key));
-  for (const auto& [option, key] :
-       {Pair("--hidden", "model.hidden"), Pair("--weight-decay", "train.weight_decay")})
-    EXPECT_EQ(usage_error({"sweep", "--recipe", "demo", option, "5"}),
-              fmt::format("sweep: unknown option {}; did you mean '{}'? (with --set)", option, key));
-  EXPECT_EQ(usage_error({"evaluate", "r"}), "unknown command 'evaluate'; here it is 'eval'");
-  EXPECT_EQ(usage_error({"sample", "r"}), "unknown command 'sample'; here it is 'generate'");
-  EXPECT_EQ(usage_error({"resume"}), "unknown command 'resume'; here it is 'train --out RUN --resume'");
-  for (const auto& [option, here] : {Pair("--gpu", "--device cuda"), Pair("--fp16", "--precision bf16"),
-                                     Pair("--output", "--out"), Pair("--model", "--recipe")})
-    EXPECT_EQ(usage_error({"train", option, "5"}),
-              fmt::format("train: unknown option {}; here it is '{}'", option, here));
-  EXPECT_EQ(usage_error({"eval", "r", "--batch-size", "10"}),
-            "eval: unknown option --batch-size; here it is '--streams'");
-  EXPECT_EQ(usage_error({"generate", "r", "--max-tokens", "5"}),
-            "generate: unknown option --max-tokens; here it is '-n'");
+// Which names: nearest_test.cpp.
+TEST(CommandLine, UnknownNamesSayWhatIsMeant) {
+  const std::pair<Words, std::string> rows[] = {
+      {{"train", "--lr", "1"}, "train: unknown option --lr; here it is 'train.learning_rate' (with --set)"},
+      {{"train", "--gpu", "5"}, "train: unknown option --gpu; here it is '--device cuda'"},
+      {{"sweep", "--recipe", "demo", "--hidden", "5"},
+       "sweep: unknown option --hidden; did you mean 'model.hidden'? (with --set)"},
+      {{"eval", "r", "--batch-size", "10"}, "eval: unknown option --batch-size; here it is '--streams'"},
+      {{"evaluate", "r"}, "unknown command 'evaluate'; here it is 'eval'"},
+      {{"resume"}, "unknown command 'resume'; here it is 'train --out RUN --resume'"},
+      {{"trian"}, "unknown command 'trian'; did you mean 'train'?"},
+      {{"help", "trian"}, "unknown command 'trian'; did you mean 'train'?"},
+      {{"--versoin"}, "unknown command '--versoin'; did you mean '--version'?"},
+      {{"train", "--epoch=3"}, "train: unknown option --epoch; did you mean '--epochs'?"}};
+  for (const auto& [words, text] : rows) EXPECT_EQ(usage_error(words), text);
   expect_contains(usage_error({"translate", "r", "--output", "5"}),
                   "translate: unknown option --output; see ");  // it has none
-  for (const auto& [text, key] :
-       {Pair("lr=1", "train.learning_rate"), Pair("dynamic.lr=1", "dynamic.learning_rate"),
-        Pair("model.hidden_size=8", "model.hidden")})
-    expect_contains(error_of([&, setting = text] { resolve_recipe("demo", {parse_setting(setting)}); }),
-                    fmt::format("; here it is '{}'", key));
   expect_contains(usage_error({"train", "demo", "text"}), "train: unexpected argument 'demo'; see ");
-}
-
-TEST(CommandLine, NamesAreIndependentOfCase) {
-  expect_refused(run_lm({"generate", "no run", "--device", "CPU"}), "no run at no run");
-  const Recipe recipe =
-      resolve_recipe("demo", {parse_setting("model.cell=LSTM"), parse_setting("train.optimizer=AdamW")});
-  EXPECT_EQ(recipe.language_model().model.cell, "lstm");
-  EXPECT_EQ(recipe.trainer.optimizer.kind, OptimizerKind::adamw);
+  expect_contains(error_of([] { resolve_recipe("demo", {parse_setting("model.hidden_size=8")}); }),
+                  "; here it is 'model.hidden'");
 }
 
 TEST(CommandLine, UsageErrors) {
   const Result nothing = run_lm({});
   EXPECT_EQ(nothing.status, 2);
   EXPECT_EQ(nothing.err, output_of_lm({"--help"}));
-  EXPECT_EQ(usage_error({"trian"}), "unknown command 'trian'; did you mean 'train'?");
-  EXPECT_EQ(usage_error({"--versoin"}), "unknown command '--versoin'; did you mean '--version'?");
-  EXPECT_EQ(usage_error({"train", "--recpie", "demo"}),
-            "train: unknown option --recpie; did you mean '--recipe'?");
-  EXPECT_EQ(usage_error({"train", "--epoch=3"}), "train: unknown option --epoch; did you mean '--epochs'?");
   EXPECT_EQ(usage_error({"finetune", "runs/a", "--recipe", "demo"}).find("finetune: unknown option --recipe"),
             0u);
   expect_contains(usage_error({"train"}), "no recipe given");
   expect_contains(usage_error({"train", "--recipe", "demo", "--data", "x", "--set", "layers"}), "key=value");
-  for (const char* command : {"finetune", "eval", "score", "generate", "translate", "classify", "answer",
-                              "embed", "transcribe", "export"})
-    EXPECT_EQ(usage_error({command}), fmt::format("{}: run is required", command));
+  EXPECT_EQ(usage_error({"eval"}), "eval: run is required");
   expect_contains(usage_error({"eval", "a", "--split", "tset"}), "tset");
   expect_contains(usage_error({"eval", "a", "--split", "test", "b"}), "--split excludes --text");
-  expect_contains(usage_error({"eval", "a", "--streams", "0"}), "'0': expected an integer, 1 to 1000000");
   expect_contains(usage_error({"eval", "a", "--threads", "2x"}), "'2x': expected an integer");
   expect_contains(usage_error({"generate", "a", "-n", "5.5"}), "'5.5': expected an integer, at least 0");
-  expect_contains(usage_error({"generate", "a", "-n", "-1"}), "'-1': expected an integer, at least 0");
   expect_contains(usage_error({"generate", "a", "--temperature", "nan"}), "expected a number, 0 or above");
   expect_contains(usage_error({"generate", "a", "--top-p", "0"}), "expected a number above 0, up to 1");
-  for (const char* flag : {"--recipe", "--data", "--out", "--epochs", "--seed"})
+  for (const char* flag : {"--data", "--epochs"})
     expect_contains(usage_error({"train", flag, ""}), fmt::format("{}: '': expected a value", flag));
-  expect_contains(usage_error({"eval", "a", "--text", ""}), "--text: '': expected a value");
   expect_contains(usage_error({"table", "a", "--json", "--markdown"}), "excludes");
   expect_contains(usage_error({"info"}), "give one of");
-  expect_contains(usage_error({"info", "run", "--operators"}), "run excludes --operators");
   expect_contains(usage_error({"info", "--keys", "--cells"}), "--keys excludes --cells");
   expect_contains(usage_error({"info", "run", "--vocab-size", "5"}), "--vocab-size requires --recipe");
   expect_contains(usage_error({"import", "none.pt"}), "none.pt: no such file");
@@ -169,7 +142,6 @@ TEST(CommandLine, HelpOfEachCommandFitsAndEndsWithAnExample) {
   for (const char* part : {"Usage: lm eval [OPTIONS] run [text]\n",
                            "--split NAME:{train,valid,test,speakers}=valid", "--device NAME:{cpu,cuda}"})
     expect_contains(help, part);
-  EXPECT_EQ(usage_error({"help", "trian"}), "unknown command 'trian'; did you mean 'train'?");
 }
 
 }  // namespace

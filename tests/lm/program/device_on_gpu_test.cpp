@@ -122,12 +122,7 @@ TEST_P(TrainingOnGpu, IsThatOfTheCpuAndGoesOnOnEitherDevice) {
     expect_contains(bytes_of_file(data / run / "config.toml"), "device = \"cuda\"");
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, TrainingOnGpu, testing::ValuesIn(models),
-                         [](const auto& instance) { return instance.param.name; });
-
-class UseOnGpu : public testing::TestWithParam<TrainedModel> {};
-
-TEST_P(UseOnGpu, OfATrainedModelIsThatOnTheCpu) {
+TEST_P(TrainingOnGpu, LeavesAModelThatIsUsedAsOnTheCpu) {
   NEED_GPU();
   const FewLines data;
   data.trained("run", joined(set(GetParam().settings), {"--epochs", "2"}));
@@ -156,7 +151,7 @@ TEST_P(UseOnGpu, OfATrainedModelIsThatOnTheCpu) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, UseOnGpu, testing::ValuesIn(models),
+INSTANTIATE_TEST_SUITE_P(Models, TrainingOnGpu, testing::ValuesIn(models),
                          [](const auto& instance) { return instance.param.name; });
 
 // The search chooses by losses, so that it must not see others.

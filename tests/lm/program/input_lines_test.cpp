@@ -1,5 +1,4 @@
 // Lines of standard input that comes in parts: lm/program/files.h.
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -88,23 +87,6 @@ TEST(AnswerLines, InBatches) {
   expected.resize(1 + 476, 1);  // with the refused line, each alone
   EXPECT_EQ(answered(as_many_as_have_come), expected);
   EXPECT_EQ(answered(500), (std::vector<std::size_t>{500, 500, 500}));
-}
-
-TEST(InputLines, RefusesWhatIsTooLong) {
-  const TemporaryFolder folder;
-  write_bytes(folder / "long", "short\n" + std::string(longest_input_line, 'a') + "\n" +
-                                   std::string(longest_input_line + 1, 'a') + "\n");
-  const int before = dup(STDIN_FILENO), file = open((folder / "long").c_str(), O_RDONLY);
-  dup2(file, STDIN_FILENO);
-  InputLines lines;
-  std::string line;
-  EXPECT_TRUE(lines.next(line));
-  EXPECT_TRUE(lines.next(line));
-  EXPECT_EQ(line.size(), longest_input_line);
-  EXPECT_EQ(error_of([&] { lines.next(line); }),
-            fmt::format("standard input, line 3: longer than {} bytes; split it", longest_input_line));
-  dup2(before, STDIN_FILENO);
-  close(before), close(file);
 }
 
 }  // namespace

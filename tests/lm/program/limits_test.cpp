@@ -88,21 +88,5 @@ TEST(Limits, QuietPrintsTheFolder) {
   expect_contains(stopped.err, "lm: stopped at step ");
 }
 
-TEST(Limits, TheLogSaysWhatAndWhen) {
-  const SmallData data;
-  data.trained("run", {"--epochs", "1"});
-  std::istringstream lines(bytes_of_file(data / "run/log.jsonl"));
-  for (std::string line; std::getline(lines, line);) {
-    const auto entry = nlohmann::json::parse(line);
-    const std::string event = entry.at("event"), time = entry.at("time");
-    EXPECT_TRUE(event == "steps" || event == "evaluation") << line;
-    ASSERT_EQ(time.size(), std::string("2026-01-31T12:00:00Z").size());
-    EXPECT_TRUE(time[10] == 'T' && time.back() == 'Z');
-    if (entry.contains("step")) {
-      EXPECT_GT(entry.at("learning_rate"), 0);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace rondo

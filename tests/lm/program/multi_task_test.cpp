@@ -292,7 +292,7 @@ TEST(MultiTaskRecipe, RefusesWhatIsNotARecipe) {
   for (const auto& [sections, part] : refused) expect_contains(error(sections), part);
   write_bytes(folder / "b.toml", "[recipe]\ntask = \"translation\"\n" + first);
   expect_contains(error_of([&] { resolve_recipe(folder / "b.toml", {}); }),
-                  "b.toml:3:1: tasks are for recipe.task = \"multi_task\", and here it is "
+                  "b.toml:4:1: tasks are for recipe.task = \"multi_task\", and here it is "
                   "\"translation\"");
   const std::string unknown =
       error_of([&] { resolve_recipe("multi-task-many-to-one-multi30k", {parse_setting("tasks.x=1")}); });

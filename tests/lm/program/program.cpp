@@ -14,7 +14,7 @@
 namespace rondo {
 namespace {
 
-constexpr const char* recipe = R"(
+constexpr const char* text_of_recipe = R"(
 [recipe]
 name = "small"
 [data]
@@ -83,7 +83,6 @@ Program::Program(const std::vector<std::string>& words, const Surroundings& arou
     const rlimit limits{*most, *most};
     setrlimit(resource, &limits);
   };
-  limit(RLIMIT_AS, around.max_addresses);
   if (around.max_open_files) limit(RLIMIT_NOFILE, dup(0) + *around.max_open_files);
   if (around.ignores_broken_pipes) std::signal(SIGPIPE, SIG_IGN);
   limit(RLIMIT_FSIZE, around.max_file_bytes);
@@ -264,7 +263,7 @@ SmallData::SmallData() {
   write_bytes(folder_ / "data/train.txt", text(150));
   write_bytes(folder_ / "data/valid.txt", text(20));
   write_bytes(folder_ / "data/test.txt", text(20));
-  write_bytes(folder_ / "small.toml", recipe);
+  write_bytes(folder_ / "small.toml", text_of_recipe);
 }
 
 std::vector<std::string> SmallData::train(const std::string& name,

@@ -41,7 +41,6 @@ class Program {
     std::string stdout_file{};               // instead of Result::out
     std::string folder{};                    // the current one; empty: that of the tests
     std::optional<rlim_t> max_file_bytes{};  // as on a disk that is full
-    std::optional<rlim_t> max_addresses{};   // in bytes, as by ulimit -v
     std::optional<rlim_t> max_open_files{};  // of its own
     bool ignores_broken_pipes = false;       // as after trap '' PIPE
     unsigned max_seconds = 0;                // where it might never end; 0: any

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "lm/program/log.h"
 #include "lm/program/terminal.h"
 #include "tests/temporary_folder.h"
 
@@ -32,10 +33,9 @@ TEST(Wrapped, BreaksLinesAtSpaces) {
 
 TEST(Window, ItsSpeedIsThatOfTheStepsAlone) {
   Window window;
-  EXPECT_TRUE(window.is_empty());
   window.add({.loss = 6, .scored = 3, .seconds = 0.5});
   window.add({.loss = 1, .scored = 1, .seconds = 1.5});
-  EXPECT_EQ(window.loss(), 7. / 4);
+  EXPECT_EQ(window.mean_loss(), 7. / 4);
   EXPECT_EQ(window.symbols_per_second(), 2);
 }
 

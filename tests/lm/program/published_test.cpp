@@ -3,48 +3,46 @@
 #include "tests/lm/program/table_test.h"
 
 namespace rondo {
-using Words = std::vector<std::string>;
-
 namespace {
 
-using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
-TEST_F(TableTest, PublishedFiguresStandBesideTheModelAndTheTrainingOfTheRecipeAlone) {
+TEST(Published, OfARecipeAreOfItsModelAndItsTraining) {
+  const auto changed = [](bool finetuned, const Words& texts) {
+    std::vector<Setting> settings;
+    for (const std::string& text : texts) settings.push_back(parse_setting(text));
+    return changed_keys(resolve_recipe("zaremba-small", settings), finetuned);
+  };
+  EXPECT_EQ(changed(false, {"train.seed=2", "train.eval_every=3", "train.micro_batch=10"}), Words{});
+  EXPECT_EQ(changed(false, {"model.dropout=0.1", "train.epochs=1"}),
+            (Words{"model.dropout", "train.epochs"}));
+  EXPECT_EQ(changed(false, {"train.optimizer=adam", "train.learning_rate=0.01"}),
+            (Words{"train.optimizer", "train.learning_rate"}));
+  EXPECT_EQ(changed(false, {"finetune.learning_rate=0.5"}), Words{});
+  EXPECT_EQ(changed(true, {"finetune.learning_rate=0.5"}), Words{"finetune.learning_rate"});
+  EXPECT_EQ(changed(true, {"train.optimizer=adam", "train.learning_rate=0.01"}), Words{});
+}
+
+TEST_F(TableTest, PublishedFiguresStandBesideTheRecipeAlone) {
   SmallData other;
-  int runs = 0;
-  const auto table = [&](const Words& settings) {
-    const std::string run = other.path(fmt::format("run-{}", runs++));
-    Words words{"train",
-                "--recipe",
-                "zaremba-small",
-                "--data",
-                other.path("data"),
-                "--out",
-                run,
-                "--threads",
-                "1",
-                "--set",
-                "published.vocabulary=0",
-                "--set",
-                "published.test_symbols=0"};
+  const auto table = [&](const std::string& name, const Words& settings) {
+    const std::string run = other.path(name), tuned = run + "-tuned";
+    Words words = other.train(name, {"--set", "published.vocabulary=0", "--set", "published.test_symbols=0",
+                                     "--set", "published.finetuned_test=99"});
+    words[2] = "zaremba-small";
     words.insert(words.end(), settings.begin(), settings.end());
     output_of_lm(words);
-    return run_lm({"table", "--markdown", run});
+    output_of_lm({"finetune", run, "--out", tuned, "--threads", "1"});
+    return std::pair(run_lm({"table", "--markdown", run}), output_of_lm({"table", "--markdown", tuned}));
   };
-  expect_contains(table({"--seed", "2", "--set", "train.eval_every=3"}).out, "114.5 perplexity");
-  const auto left_out = [&](const Words& settings, const std::string& named) {
-    Words words{"--epochs", "1"};
-    for (const std::string& it : settings) words.insert(words.end(), {"--set", it});
-    const Result changed = table(words);
-    EXPECT_EQ(changed.out.find("114.5"), std::string::npos) << named;
-    expect_contains(changed.err, "settings are not those of the recipe zaremba-small: " + named);
-  };
-  left_out({"model.hidden=20"}, "model.hidden, train.epochs\n");
-  left_out({"model.dropout=0.1"}, "model.dropout, train.epochs\n");
-  left_out({"train.batch=10"}, "train.batch, train.epochs\n");
-  left_out({"train.optimizer=adam", "train.learning_rate=0.01"},
-           "train.epochs, train.learning_rate, train.optimizer\n");
+  const auto [same, same_tuned] = table("same", {"--seed", "2", "--set", "train.eval_every=3"});
+  expect_contains(same.out, "114.5 perplexity");
+  expect_contains(same_tuned, "99 perplexity");
+  const auto [changed, changed_tuned] = table("changed", {"--epochs", "1", "--set", "model.hidden=20"});
+  EXPECT_EQ(changed.out.find("114.5"), std::string::npos);
+  expect_contains(changed.err,
+                  "settings are not those of the recipe zaremba-small: model.hidden, train.epochs\n");
+  EXPECT_EQ(changed_tuned.find("99 perplexity"), std::string::npos) << "finetuned from another base";
 }
 
 TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
@@ -74,40 +72,6 @@ TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
       cells_of(output_of_lm({"table", "--markdown", other.path("base"), other.path("finetuned")}));
   EXPECT_EQ(rows[2][2], "4.25 bits");
   EXPECT_EQ(rows[3][2], "4 bits");
-}
-
-TEST_F(TableTest, PublishedFiguresOfFinetuningAreThoseOfTheRecipesBase) {
-  SmallData other;
-  const auto train = [&](const std::string& name, const Words& settings) {
-    Words words{"train",
-                "--recipe",
-                "zaremba-small",
-                "--data",
-                other.path("data"),
-                "--out",
-                other.path(name),
-                "--threads",
-                "1",
-                "--set",
-                "published.vocabulary=0",
-                "--set",
-                "published.test_symbols=0",
-                "--set",
-                "published.finetuned_test=99"};
-    words.insert(words.end(), settings.begin(), settings.end());
-    output_of_lm(words);
-  };
-  const auto stand_beside = [&](const std::string& base, const std::string& name, const Words& settings) {
-    Words words{"finetune", other.path(base), "--out", other.path(name), "--threads", "1"};
-    words.insert(words.end(), settings.begin(), settings.end());
-    output_of_lm(words);
-    return output_of_lm({"table", "--markdown", other.path(name)}).find("99 perplexity") != std::string::npos;
-  };
-  train("base", {});
-  EXPECT_TRUE(stand_beside("base", "tuned", {}));
-  EXPECT_FALSE(stand_beside("base", "tuned-at-another-rate", {"--set", "finetune.learning_rate=0.5"}));
-  train("another-base", {"--epochs", "1"});
-  EXPECT_FALSE(stand_beside("another-base", "tuned-from-another-base", {}));
 }
 
 }  // namespace

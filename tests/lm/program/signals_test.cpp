@@ -6,7 +6,11 @@
 namespace rondo {
 namespace {
 
-int exit_status_of(const StopSignals& signals) {
+/// Raises signals one after the other; the exit status of the first, 0 if none was noted.
+int exit_status_after(const std::vector<int>& raised) {
+  const StopSignals signals;
+  EXPECT_EQ(signals.received(), 0) << "what an earlier one noted is forgotten";
+  for (const int signal : raised) std::raise(signal);
   try {
     signals.throw_if_received();
   } catch (const Stopped& stopped) {
@@ -15,60 +19,17 @@ int exit_status_of(const StopSignals& signals) {
   return 0;
 }
 
-TEST(StopSignals, NotesTheFirst) {
-  const StopSignals signals;
-  EXPECT_EQ(signals.received(), 0);
-  EXPECT_NO_THROW(signals.throw_if_received());
-  std::raise(SIGINT);
-  EXPECT_EQ(signals.received(), SIGINT);
-  EXPECT_EQ(exit_status_of(signals), 130);
-}
-
-TEST(StopSignals, NotesTermination) {
-  const StopSignals signals;
-  EXPECT_EQ(signals.received(), 0) << "what an earlier one noted is forgotten";
-  std::raise(SIGTERM);
-  EXPECT_EQ(exit_status_of(signals), 143);
-}
-
-TEST(StopSignals, NotesHangUps) {
-  const auto before = std::signal(SIGHUP, SIG_DFL);
-  {
-    const StopSignals signals;
-    std::raise(SIGHUP);
-    std::raise(SIGHUP);  // from the shell and from the terminal
-    EXPECT_EQ(exit_status_of(signals), 129);
-  }
-  std::signal(SIGHUP, SIG_IGN);  // as nohup does
-  {
-    const StopSignals signals;
-    std::raise(SIGHUP);
-    EXPECT_EQ(signals.received(), 0);
-  }
-  std::signal(SIGHUP, before);
-}
-
-TEST(StopSignals, NotesThatNobodyReads) {
-  const auto before = std::signal(SIGPIPE, SIG_DFL);
-  {
-    const StopSignals signals;
-    std::raise(SIGPIPE);
-    std::raise(SIGPIPE);  // of the next line
-    EXPECT_EQ(exit_status_of(signals), 141);
-  }
-  {
-    const StopSignals signals;
-    std::raise(SIGINT);
-    std::raise(SIGPIPE);  // of `lm train | tee`, where tee takes the Ctrl-C, too
-    EXPECT_EQ(exit_status_of(signals), 130);
-  }
-  std::signal(SIGPIPE, SIG_IGN);
-  {
-    const StopSignals signals;
-    std::raise(SIGPIPE);
-    EXPECT_EQ(signals.received(), 0);
-  }
-  std::signal(SIGPIPE, before);
+TEST(StopSignals, NoteTheFirst) {
+  const auto hang_up = std::signal(SIGHUP, SIG_DFL), pipe = std::signal(SIGPIPE, SIG_DFL);
+  EXPECT_EQ(exit_status_after({}), 0);
+  EXPECT_EQ(exit_status_after({SIGINT}), 130);
+  EXPECT_EQ(exit_status_after({SIGTERM}), 143);
+  EXPECT_EQ(exit_status_after({SIGHUP, SIGHUP}), 129) << "from the shell and from the terminal";
+  EXPECT_EQ(exit_status_after({SIGPIPE, SIGPIPE}), 141) << "of the next line";
+  EXPECT_EQ(exit_status_after({SIGINT, SIGPIPE}), 130) << "lm train | tee, where tee takes the Ctrl-C, too";
+  for (const int signal : {SIGHUP, SIGPIPE}) std::signal(signal, SIG_IGN);  // as nohup does
+  for (const int signal : {SIGHUP, SIGPIPE}) EXPECT_EQ(exit_status_after({signal}), 0);
+  std::signal(SIGHUP, hang_up), std::signal(SIGPIPE, pipe);
 }
 
 TEST(StopSignals, TheSecondStopsAtOnce) {

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "data/text/text.h"
-#include "lm/commands/commands.h"
 #include "lm/program/cli.h"
 #include "lm/tasks/classification.h"
 #include "lm/tasks/registry.h"
@@ -12,6 +11,9 @@
 #include "tests/lm/program/program.h"
 
 namespace rondo {
+
+AddCommand add_train, add_eval, add_answer, add_table;
+
 namespace {
 
 struct RecallSettings {

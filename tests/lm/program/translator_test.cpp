@@ -215,5 +215,51 @@ TEST_F(TranslatorTest, LearnsToReverseAlmostAllLines) {
   EXPECT_GT(correct, 990);
 }
 
+/// Pairs of a line and its reversal, and a recipe.
+class Reversals : public ToyTraining {
+ public:
+  Reversals()
+      : ToyTraining(R"(
+[recipe]
+task = "translation"
+[data]
+source_language = "aa"
+target_language = "bb"
+train_files = ["train"]
+valid_files = ["valid"]
+test_files = ["test"]
+[model]
+embedding = 4
+hidden = 6
+readout = 4
+[train]
+batch = 10
+learning_rate = 0.02
+log_every = 1
+)") {
+    write_pairs(path("data"), "train", reversal_task(1, 60, {.letters = 6, .max_length = 6}));
+    write_pairs(path("data"), "valid", reversal_task(2, 10, {.letters = 6, .max_length = 6}));
+    write_pairs(path("data"), "test", reversal_task(3, 10, {.letters = 6, .max_length = 6}));
+    write("data/train.aa", bytes_of_file(path("data/train.aa")) + "rare a b c\n");
+    write("data/train.bb", bytes_of_file(path("data/train.bb")) + "c b a rare\n");
+  }
+};
+
+// A value of each key that changes what a training of an epoch logs.
+TEST(TranslatorRun, EachKeyOfItsSectionsHasAnEffect) {
+  Reversals data;
+  expect_each_has_an_effect(data, R"(
+    data.train_files=["valid"] data.valid_files=["test"] data.test_files=["valid"] data.unit=characters
+    data.min_count=2 data.max_size=3 data.shared_vocabulary=true data.max_length=4 data.pairs_share=0.5
+    model.cell=gru&model.forget_bias=0 model.embedding=5 model.embedding_init=normal model.embedding_range=0.5
+    model.hidden=8 model.encoder_layers=2 model.decoder_layers=2 model.bidirectional=false
+    model.attention=additive model.input_feeding=true model.bridge=copy model.readout=3 model.tied=output
+    model.dropout=0.5 model.dropout=0.5&model.variational=true model.init_all=0.05
+    model.trained_initial_states=true model.weight_drop=0.5 model.recurrent_dropout=0.5 model.zoneout=0.5
+    model.zoneout_memory=0.5 model.biases=1 model.forget_bias=2
+    train.batch=5 train.batch_by=symbols train.reverse_source=true train.label_smoothing=0.1
+    train.eval_beam=2 decoding.max_length=2)");
+}
+
 }  // namespace
 }  // namespace rondo
