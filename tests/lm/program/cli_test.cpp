@@ -1,8 +1,10 @@
-// The command line: what is refused and how, and what the options mean, as a user starts the program.
+// The command line: what is refused and how, and what the options mean, as a user starts the program; nearest
+// names, and commands as text.
 #include "lm/program/cli.h"
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <filesystem>
 #include <new>
 
@@ -52,7 +54,6 @@ TEST(CommandLine, Resume) {
             "train: --init-from excludes --resume");
 }
 
-// Which names: nearest_test.cpp.
 TEST(CommandLine, UnknownNamesSayWhatIsMeant) {
   const std::pair<Words, std::string> rows[] = {
       {{"train", "--lr", "1"}, "train: unknown option --lr; here it is 'train.learning_rate' (with --set)"},
@@ -142,6 +143,67 @@ TEST(CommandLine, HelpOfEachCommandFitsAndEndsWithAnExample) {
   for (const char* part : {"Usage: lm eval [OPTIONS] run [text]\n",
                            "--split NAME:{train,valid,test,speakers}=valid", "--device NAME:{cpu,cuda}"})
     expect_contains(help, part);
+}
+
+TEST(Nearest, EditDistance) {
+  EXPECT_EQ(edit_distance("", ""), 0u);
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(edit_distance("trian", "train"), 1u);  // neighbours swapped
+  EXPECT_EQ(edit_distance("train", "train"), 0u);
+  EXPECT_EQ(edit_distance("ca", "abc"), 3u);  // restricted form: no edit inside a swap
+}
+
+TEST(Nearest, NamesTheNearest) {
+  const std::vector<std::string> known = {"model.hidden", "model.dropout", "train.batch"};
+  EXPECT_EQ(nearest("model.hiden", known), "model.hidden");
+  EXPECT_EQ(nearest("dropout", known), "model.dropout");
+  EXPECT_EQ(nearest("model.batch", known), "train.batch");
+  EXPECT_EQ(nearest("zzzzzz", known), "");
+}
+
+TEST(Nearest, NamesNothingThatIsFar) {
+  EXPECT_EQ(nearest("--lr", {"--help", "--recipe"}), "");
+  EXPECT_EQ(nearest("sample", {"table", "train"}), "");
+  EXPECT_EQ(nearest("train.lr", {"train.loss", "train.clip"}), "");
+  EXPECT_EQ(nearest("train.learnin_rate", {"train.learning_rate"}), "train.learning_rate");
+  EXPECT_EQ(nearest("--temp", {"--help", "--temperature"}), "--temperature") << "it begins so";
+}
+
+TEST(Nearest, WhatIsVeryLongIsNotCompared) {
+  const std::vector<std::string> known(100, "train.learning_rate");
+  const std::clock_t start = std::clock();
+  EXPECT_EQ(nearest(std::string(8 << 20, 'x'), known), "");
+  EXPECT_EQ(nearest(std::string(8 << 20, '.') + "learning_rat", known), "train.learning_rate");
+  EXPECT_EQ(nearest("train." + std::string(8 << 20, 'x'), known), "");
+  EXPECT_LT(std::clock() - start, 20 * CLOCKS_PER_SEC) << "minutes if they were compared";
+}
+
+TEST(Nearest, EndOfAnErrorText) {
+  EXPECT_EQ(did_you_mean("lstn", {"lstm", "gru"}), "; did you mean 'lstm'?");
+  EXPECT_EQ(did_you_mean("convolution", {"lstm", "gru"}), "; known: lstm, gru");
+  EXPECT_EQ(did_you_mean("--batch-size", {"--streams", "train.batch"}), "; here it is 'train.batch'");
+  EXPECT_EQ(did_you_mean("--batch-size", {"--streams"}), "; here it is '--streams'");
+  EXPECT_EQ(did_you_mean("--gpu", {"--device"}), "; here it is '--device cuda'");
+  EXPECT_EQ(did_you_mean("dynamic.lr", {"train.learning_rate", "dynamic.learning_rate"}),
+            "; here it is 'dynamic.learning_rate'");
+}
+
+TEST(ShellCommand, QuotesWhatAShellWouldChange) {
+  EXPECT_EQ(shell_command({"lm", "train", "--data", "my text", "it's", ""}),
+            "lm train --data 'my text' 'it'\\''s' ''");
+}
+
+TEST(ShellCommand, HintsBeginWithTheProgramAsItWasStarted) {
+  const SmallData data;
+  const std::string out = output_of_lm(data.train("run", {"--epochs", "1"}));
+  const std::string before = "to sample from it: ";
+  const std::size_t begin = out.find(before) + before.size();
+  const std::string command = out.substr(begin, out.find('\n', begin) - begin);
+  EXPECT_TRUE(command.ends_with("/lm generate " + data.path("run"))) << command;
+  EXPECT_EQ(std::system((command + " -n 1 > /dev/null 2>&1").c_str()), 0) << command;
+  expect_contains(run_lm({"eval", "run", "--none"}).err, "/lm eval --help");
+  expect_contains(run_lm({"train"}).err, "/lm recipes`");
 }
 
 }  // namespace

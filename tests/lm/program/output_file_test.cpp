@@ -1,4 +1,5 @@
-// Which files options may name for output. That each command asks before it works: the tests of the commands.
+// Paths as they are recorded, and which files options may name for output. That each command asks before it
+// works: the tests of the commands.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -76,6 +77,18 @@ TEST(FolderToWrite, IsThereOrCanBeMade) {
     EXPECT_EQ(error_of([&] { check_folder_to_write("--svg", (folder / name).string()); }),
               "--svg " + (folder / name).string() + ": " + (folder / "text").string() +
                   " is not a folder; give another one");
+}
+
+TEST(Paths, AreTheSameFromAnyFolder) {
+  EXPECT_EQ(absolute_path("/a/./b/../c"), "/a/c");
+  EXPECT_EQ(absolute_path("a"), fs::current_path() / "a");
+  EXPECT_EQ(absolute_path("../a"), fs::current_path().parent_path() / "a");
+}
+
+TEST(Paths, HaveALastName) {
+  for (const char* path : {"/data/ptb", "/data/ptb/", "ptb", "ptb/.", "/data/ptb/x/.."})
+    EXPECT_EQ(last_name(path), "ptb") << path;
+  EXPECT_EQ(last_name("."), fs::current_path().filename());
 }
 
 }  // namespace
