@@ -267,12 +267,8 @@ struct TrainingWords {
 };
 
 void add_training(CLI::App& to, TrainingWords& words) {
-  add_steps(to, words.steps);
-  add_value(to, "--max-minutes", words.train.max_minutes, "M",
-            in_range(std::numeric_limits<double>::min(), 1e9, "a number above 0"),
-            "end after this many minutes: save the state, evaluate, keep the best model; --resume continues");
-  to.add_flag("--quiet", words.train.quiet,
-              "print nothing but the run's folder at the end, warnings and errors");
+  add_value(to, "--steps", words.steps, "N", integer(0),
+            "end after this many updates of the weights, whatever --epochs says; 0: epochs end it");
   add_device(to, words.train);
 }
 
@@ -296,8 +292,8 @@ void check_resumed(const TrainOptions& train) {
   for (const Setting& setting : train.settings)
     check_input(
         setting.key == "train.epochs" || setting.key == "train.steps",
-        "{}: cannot change in a resumed run; only --epochs, --steps, --max-minutes, --device, --precision, "
-        "--threads and --data may; to begin a new run with its best weights: {}",
+        "{}: cannot change in a resumed run; only --epochs, --steps, --device, --precision, --threads "
+        "and --data may; to begin a new run with its best weights: {}",
         setting.where,
         command_with({"train", "--init-from", train.out, "--data", "FILE", "--set",
                       setting.key + "=" + setting.value}));
@@ -328,8 +324,8 @@ Command add_train(CommandLine& line) {
                "any setting of the recipe, can be repeated; `lm info --keys --recipe NAME` lists them");
   add_training(app, *words);
   app.add_flag("--resume", options.resume,
-               "continue the run at --out; only --epochs, --steps, --max-minutes, --device, --precision, "
-               "--threads and where --data lies may change")
+               "continue the run at --out; only --epochs, --steps, --device, --precision, --threads and "
+               "where --data lies may change")
       ->needs(out)
       ->excludes(recipe)
       ->excludes(init_from);

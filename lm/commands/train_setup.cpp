@@ -125,7 +125,7 @@ void read_data(const TrainOptions& options, Setup& setup) {
   try {
     task.open({.path = setup.config.made_by.data,
                .pipes = is_given ? Pipes::accepted : Pipes::refused,
-               .progress = options.quiet ? ReadingProgress() : reading_progress(stdout)});
+               .progress = reading_progress(stdout)});
   } catch (const NotUtf8& error) {
     const bool has_unit = setup.knows_text() || setup.keeps_vocabulary();  // of another run
     throw InputError(fmt::format("{}{}", error.what(), has_unit ? "" : ", or --set data.unit=bytes"));
@@ -224,9 +224,6 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
     else if (has_foreign_vocabulary(setup))
       terminal.line(share_text(share));
   }
-  if (const LanguageModellingTask* it = recipe.language_modelling())
-    if (const std::string warning = warning_of_same_texts(it->texts()); !warning.empty())
-      warn(terminal, warning);
   const bool on_gpu = compute.device == Device::cuda;
   const std::string where = device_text(compute.device, compute.threads, compute.ranks,
                                         on_gpu ? cuda::description() : std::string());

@@ -1,5 +1,5 @@
 // A training. The loop is run_training(); after it comes measure_best(). What precedes it: train.cpp.
-// Terminal, log and page: lm/program/terminal.h, lm/program/log.h, lm/report/page.h.
+// Terminal and log: lm/program/terminal.h, lm/program/log.h.
 #include "lm/commands/training.h"
 
 #include <nlohmann/json.hpp>
@@ -18,7 +18,6 @@
 #include "lm/program/settings.h"
 #include "lm/program/terminal.h"
 #include "lm/report/evaluation_report.h"
-#include "lm/report/page.h"
 #include "lm/report/sentences.h"
 #include "lm/tasks/skip_thought.h"
 #include "lm/training/checkpoint.h"
@@ -50,7 +49,6 @@ struct Reports {
   Terminal& terminal;
   TrainingLog& log;
   const StopSignals& signals;
-  TrainingPage& page;
   Observers observers{{&terminal, &log}};
 
   /// Shows the progress of `what`, and throws Stopped after a signal.
@@ -82,16 +80,13 @@ std::string warning_of_scores(const Recipe& recipe, const Scores& scores) {
 }
 
 /// Evaluates the weights, or their average once averaging has started, reports it, and saves them if they are
-/// the best so far. If a signal ends it, the training is unchanged. `is_last` is for a training whose time is
-/// over, after its state is saved: the trainer does not get this score, so that a resumed run makes the same
-/// updates as if it had not been stopped.
-void evaluate_and_save_best(const TaskTraining& training, Reports& reports, const Setup& setup,
-                            bool is_last = false) {
+/// the best so far. If a signal ends it, the training is unchanged.
+void evaluate_and_save_best(const TaskTraining& training, Reports& reports, const Setup& setup) {
   Trainer& trainer = *training.trainer;
   const bool averaged = trainer.averages();
   const auto evaluated = trainer.evaluated_weights();
   const Scores scores = evaluate_valid(training, reports);
-  const bool best = is_last ? trainer.would_be_best(scores) : trainer.validated(scores);
+  const bool best = trainer.validated(scores);
   if (best) save_model(setup.run.model(), *training.model);
   reports.observers.validated(trainer, scores, best);
   const std::string warning = warning_of_scores(setup.config.recipe, scores);
@@ -142,20 +137,16 @@ Scores measure_best(const TaskTraining& training, Reports& reports, const Setup&
   return *first;
 }
 
-/// The training loop. After a signal it saves and throws Stopped. Returns whether the training is at its end,
-/// not only its `max_minutes`.
-bool run_training(const TaskTraining& training, Reports& reports, const Setup& setup,
-                  const std::optional<double>& max_minutes) {
+/// The training loop. After a signal it saves and throws Stopped.
+void run_training(const TaskTraining& training, Reports& reports, const Setup& setup) {
   Trainer& trainer = *training.trainer;
   const RunOptions& options = setup.config.recipe.run;
   const RunFolder& run = setup.run;
-  const auto begin = Clock::now();
-  auto saved = begin;
+  auto saved = Clock::now();
   const auto save = [&] {
     report_metrics(training, reports);
     trainer.save(run.state(), reports.log.sync());
     saved = Clock::now();
-    reports.page.update();
   };
   const auto evaluate = [&] {
     report_metrics(training, reports);
@@ -188,14 +179,9 @@ bool run_training(const TaskTraining& training, Reports& reports, const Setup& s
   const auto save_is_due = [&] {
     return options.save_every > 0 && seconds_since(saved) > 60 * options.save_every;
   };
-  const int64_t first_step = trainer.step_count();
-  const auto time_is_up = [&] {  // after one step at least
-    return max_minutes && trainer.step_count() > first_step && seconds_since(begin) >= 60 * *max_minutes;
-  };
-  if (max_minutes) reports.terminal.ends_after(60 * *max_minutes);
   try {
     if (trainer.step_count() == 0) probe(0);
-    for (; !trainer.done() && !time_is_up(); reports.signals.throw_if_received()) {
+    for (; !trainer.done(); reports.signals.throw_if_received()) {
       if (evaluation_is_due()) {
         evaluate();
         save();
@@ -211,17 +197,9 @@ bool run_training(const TaskTraining& training, Reports& reports, const Setup& s
         save();
       }
     }
-    if (trainer.done()) {
-      if (!trainer.is_validated()) {  // train.steps end within an epoch
-        evaluate();
-        save();
-      }
-      return true;
-    }
+    if (trainer.is_validated()) return;
+    evaluate();  // train.steps end within an epoch
     save();
-    if (!trainer.is_validated() && trainer.step_count() > 0)
-      evaluate_and_save_best(training, reports, setup, true);
-    return false;
   } catch (const Stopped&) {
     save();
     throw;
@@ -254,18 +232,9 @@ void conclude(const TaskTraining& training, const Scores& valid, const Recipe& r
                             command_with({command, run.path.string()}), input.empty() ? "" : " " + input));
 }
 
-/// Returns the command that resumes a training, with what it needs besides the settings of the run.
-std::string command_to_resume(const TrainOptions& options, const Ranks* ranks, const RunFolder& run) {
-  std::vector<std::string> words;
-  if (options.max_minutes)
-    words.insert(words.end(), {"--max-minutes", fmt::format("{}", *options.max_minutes)});
-  if (options.quiet) words.emplace_back("--quiet");
-  return (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") + resume_command(run.path, words);
-}
-
 /// Logs and says where a signal has stopped a training.
 void report_stop(const TaskTraining& training, Reports& reports, const RunFolder& run,
-                 const TrainOptions& options, const std::string& to_resume) {
+                 const std::string& to_resume) {
   const Trainer& trainer = *training.trainer;
   const bool unevaluated = save_unevaluated(training, run);
   reports.log.stopped(trainer, unevaluated);
@@ -275,8 +244,7 @@ void report_stop(const TaskTraining& training, Reports& reports, const RunFolder
                                       run.model().string(), trainer.step_count()));
   const std::string where =
       trainer.done() ? "before all was evaluated" : fmt::format("at step {}", trainer.step_count());
-  const std::string stop = fmt::format("stopped {}; to resume: {}", where, to_resume);
-  options.quiet ? fmt::print(stderr, "lm: {}\n", stop) : reports.terminal.line(stop);
+  reports.terminal.line(fmt::format("stopped {}; to resume: {}", where, to_resume));
 }
 
 /// Saves the first state before anything is logged, so that a killed run can be resumed.
@@ -299,30 +267,27 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prep
   const Recipe& recipe = setup.config.recipe;
   write_setup(options, setup, prepared.compute);
   const RunFolder& run = setup.run;
-  const std::string to_resume = command_to_resume(options, ranks, run);
+  const std::string to_resume =
+      (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") + resume_command(run.path);
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
   if (begins_trained) save_model(run.model(), *training.model);
-  Terminal terminal(recipe, options.quiet);
+  Terminal terminal(recipe);
   TrainingLog log(recipe, run, prepared.log_position, prepared.compute.device);
   save_begin(prepared, log, terminal);
   say_beginning(setup, prepared.before, prepared.compute, training, terminal);
-  TrainingPage page(run);
-  page.update();
-  bool is_at_end = true;        // not only that of its time
   std::optional<Scores> valid;  // of the best model
   try {
     const StopSignals signals;
-    Reports reports{terminal, log, signals, page};
+    Reports reports{terminal, log, signals};
     try {
       if (begins_trained) evaluate_base(training, reports);
-      is_at_end = run_training(training, reports, setup, options.max_minutes);
+      run_training(training, reports, setup);
       if (const std::string why = trainer.ended_by(); !why.empty())
         terminal.line(fmt::format("{}: the training ends", why));
       if (file_is_there(run.model())) valid = measure_best(training, reports, setup, prepared.compute);
       signals.throw_if_received();
-      if (!is_at_end) log.stopped(trainer, false);
     } catch (const Stopped& stopped) {
-      report_stop(training, reports, run, options, to_resume);
+      report_stop(training, reports, run, to_resume);
       return stopped.exit_status;
     }
   } catch (const Diverged& error) {
@@ -335,14 +300,7 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prep
                             error.what(), to_resume));
   }
   log.sync();
-  if (options.quiet) {
-    fmt::print("{}\n", run.path.string());
-    return 0;
-  }
   if (valid) conclude(training, *valid, recipe, terminal, run);
-  if (!is_at_end)
-    terminal.line(fmt::format("ended by --max-minutes {}, at step {}, in epoch {}; to go on: {}",
-                              *options.max_minutes, trainer.step_count(), trainer.epoch(), to_resume));
   return 0;
 }
 

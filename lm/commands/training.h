@@ -32,9 +32,7 @@ struct TrainOptions {
   std::optional<Device> device{};  // default: cpu, or that of a run which is resumed
   std::optional<Precision> precision{};  // default: fp32, or that of a run which is resumed
   std::string init_from;  // a run with the weights to begin with and the vocabulary; empty: none
-  std::optional<double> max_minutes{};  // none: no limit
   bool resume = false;
-  bool quiet = false;   // print only the run's folder, at the end
   std::string command;  // what was typed, for config.toml
 };
 

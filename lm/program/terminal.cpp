@@ -267,8 +267,7 @@ std::vector<std::string> Terminal::status_of(const Trainer& trainer) const {
     left = (static_cast<double>(trainer.epochs() - trainer.epoch() + 1) - share) * per_epoch;
     parts.push_back(fmt::format("epoch {}/{}  {:.0f}%", trainer.epoch(), trainer.epochs(), 100 * share));
   }
-  const double until_limit = limit_ ? *limit_ - seconds_since(begin_) : left / rate;
-  parts.push_back(duration_text(std::min(left / rate, until_limit)) + " left");
+  parts.push_back(duration_text(left / rate) + " left");
   parts.push_back(fmt::format("loss {:.4f} nats", window_.loss()));
   if (recipe_.task->predicts_text()) parts.push_back(figure_text(recipe_, window_.loss()));
   parts.push_back(fmt::format("{} {}/s", short_number(rate), trainer.objective().scored_items()));
@@ -305,7 +304,6 @@ void Terminal::evaluation(const std::string& what, const Scores& scores, bool be
 }
 
 std::function<void(int64_t)> Terminal::progress_of(const std::string& what, int64_t items) {
-  if (quiet_) return [](int64_t) {};
   return rondo::progress_of(progress_, what, items);
 }
 

@@ -161,23 +161,16 @@ std::string scored_text(const Scores& scores);
 
 class Terminal : public Observer {
  public:
-  /// A quiet one prints nothing.
-  explicit Terminal(const Recipe& recipe, bool quiet = false)
-      : recipe_(recipe), progress_(stdout), quiet_(quiet) {}
+  explicit Terminal(const Recipe& recipe) : recipe_(recipe), progress_(stdout) {}
 
-  bool is_due(const Trainer&) const override { return !quiet_ && progress_.due(); }
+  bool is_due(const Trainer&) const override { return progress_.due(); }
   void updated(const Trainer& trainer, const StepMetrics& metrics) override;
   void validated(const Trainer& trainer, const Scores& scores, bool best) override;
   void began_with(const Scores& scores) override;
   void measured(const std::string& split, const Scores& scores) override;
 
-  /// The time left is no more than these seconds from now on, when --max-minutes end the training.
-  void ends_after(double seconds) { begin_ = Clock::now(), limit_ = seconds; }
-
   /// A line that stays.
-  void line(const std::string& text) {
-    if (!quiet_) progress_.line(text);
-  }
+  void line(const std::string& text) { progress_.line(text); }
   /// Before something else is written to the terminal.
   void erase() { progress_.erase(); }
   /// A function that shows the progress of `what`: the share of its `items` that is done.
@@ -189,14 +182,11 @@ class Terminal : public Observer {
 
   const Recipe& recipe_;
   Progress progress_;
-  bool quiet_;
-  Clock::time_point begin_;
-  std::optional<double> limit_;  // seconds since begin_
-  Window window_;                // restarts with each line of the log
-  Window since_evaluation_;      // of the weights in training
+  Window window_;            // restarts with each line of the log
+  Window since_evaluation_;  // of the weights in training
 };
 
-/// Prints a warning on stderr, of a quiet training, too.
+/// Prints a warning on stderr.
 void warn(Terminal& terminal, const std::string& text);
 
 }  // namespace rondo

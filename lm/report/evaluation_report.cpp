@@ -74,31 +74,9 @@ std::string advice_after_divergence(const std::string& section) {
       section);
 }
 
-namespace {
-bool are_same(const Text& one, const Text& other) {
-  if (one.source && other.source) return one.source->key() == other.source->key();
-  return !one.source && !other.source && one.content == other.content;
-}
-}  // namespace
-
-std::string warning_of_same_texts(const CorpusText& texts) {
-  const auto warning = [](const Text& one, const Text& other, std::string_view consequence) {
-    return fmt::format("{} is the same text as {}: {}", one.name, other.name, consequence);
-  };
-  constexpr std::string_view known = "figures on it say nothing about text that the model has not seen";
-  if (are_same(texts.valid, texts.train)) return warning(texts.valid, texts.train, known);
-  if (!texts.test) return "";
-  if (are_same(*texts.test, texts.train)) return warning(*texts.test, texts.train, known);
-  if (are_same(*texts.test, texts.valid))
-    return warning(*texts.test, texts.valid, "the model is chosen by it, so that figures on it are too good");
-  return "";
-}
-
 // --- Evaluation report ---
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// "0.1234", "12", "nrefs:1|case:mixed".
 std::string text_of(const Detail& it) {
@@ -162,11 +140,11 @@ std::string text_of(const Trial& trial) {
                          : "no finite probabilities");
 }
 
-Json json_of(const Tuned& tuned, std::int64_t budget) {
-  Json json{{"split", "valid"}, {"budget", budget}, {"scored", tuned.symbols}, {"trials", Json::array()}};
-  json["best"] = options_text(tuned.best);
+nlohmann::ordered_json json_of(const Tuned& tuned, std::int64_t budget) {
+  nlohmann::ordered_json json{
+      {"split", "valid"}, {"budget", budget}, {"scored", tuned.symbols}, {"best", options_text(tuned.best)}};
   for (const Trial& trial : tuned.trials) {
-    Json entry = json_of(settings_of(trial.how));
+    auto entry = json_of(settings_of(trial.how));
     entry["symbols"] = trial.symbols;
     entry["nats"] = trial.nats;  // null where it is infinite
     json["trials"].push_back(entry);

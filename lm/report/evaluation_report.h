@@ -35,9 +35,6 @@ std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std
 /// What to do after a training has diverged; `section` has its learning rate.
 std::string advice_after_divergence(const std::string& section);
 
-/// A warning if two of the texts are the same, so that a figure is no measure of new text; else empty.
-std::string warning_of_same_texts(const CorpusText& texts);
-
 // --- Evaluation report ---
 // The output of `lm eval`: text or JSON on stdout. The measurement: lm/commands/eval.cpp.
 

@@ -73,24 +73,19 @@ std::pair<Runs, int> read_runs(const std::vector<std::string>& paths) {
   return {std::move(runs), status};
 }
 
-std::vector<Runs> grouped(const Runs& runs, const std::vector<std::string>& keys) {
+std::vector<Runs> grouped(const Runs& runs) {
   std::vector<Runs> groups;
   std::vector<std::string> identities;  // of the groups
   for (const auto& run : runs) {
-    ShownSettings settings = compared_settings(*run);
-    if (!keys.empty()) {
-      settings = {{"recipe.name", run->recipe().name}};
-      for (const std::string& key : keys) settings[key] = shown_value(run->recipe(), key);
-    }
     const Provenance& made_by = run->config.made_by;
     const std::string identity =
-        fmt::format("{} {} {} {} {} {} {} {}", settings, run->finished, run->is_finetuned(),
+        fmt::format("{} {} {} {} {} {} {}", compared_settings(*run), run->is_finetuned(),
                     made_by.initialized_from, run->vocabulary_size, name_of(made_by.device),
                     name_of(made_by.precision), digests_of(made_by.sha256));
     const auto admits = [&](const Runs& group) {
-      return !keys.empty() || (run->finished && std::none_of(group.begin(), group.end(), [&](const auto& it) {
-                                 return it->recipe().trainer.seed == run->recipe().trainer.seed;
-                               }));
+      return std::none_of(group.begin(), group.end(), [&](const auto& it) {
+        return !it->finished || !run->finished || it->recipe().trainer.seed == run->recipe().trainer.seed;
+      });
     };
     std::size_t at = 0;
     while (at < groups.size() && (identities[at] != identity || !admits(groups[at]))) ++at;

@@ -7,12 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
+#include <nlohmann/json.hpp>
 
 #include "data/files/lines.h"
 #include "lm/program/terminal.h"
 #include "lm/report/svg.h"
-#include "tensor/error.h"
 
 namespace rondo {
 
@@ -152,21 +151,22 @@ std::string csv_of(const TextTable& table) {
   return csv;
 }
 
-void sort_rows(TextTable& table, const std::string& name) {
-  std::vector<std::string> names;
-  std::optional<std::size_t> column;  // by its name, else by a part of it
-  for (const TextColumn& it : table.columns) {
-    if (it.name == name || (!column && it.name.find(name) != std::string::npos)) column = names.size();
-    names.push_back(it.name);
-  }
-  check_input(column.has_value(), "--sort {}: no such column; there are: {}", name, fmt::join(names, ", "));
-  const auto rank = [&](const std::vector<TableCell>& row) {
-    const TableCell& cell = row[*column];
-    const std::optional<double> number = cell.number ? cell.number->value : number_in(cell.text);
-    return std::tuple(cell.text == dash ? 2 : number ? 0 : 1, number.value_or(0), cell.text);
+nlohmann::ordered_json json_of(const TextTable& table) {
+  using Json = nlohmann::ordered_json;
+  const auto value_of = [](const TableCell& cell, bool is_text) -> Json {
+    if (cell.text == dash) return nullptr;
+    if (cell.number && cell.number->n > 1)
+      return {{"mean", cell.number->value}, {"deviation", cell.number->deviation}, {"n", cell.number->n}};
+    if (cell.number) return cell.number->value;
+    return is_text || !Json::accept(cell.text) ? Json(cell.text) : Json::parse(cell.text);
   };
-  std::stable_sort(table.rows.begin(), table.rows.end(),
-                   [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  Json rows = Json::array();
+  for (const auto& row : table.rows) {
+    Json& object = rows.emplace_back(Json::object());
+    for (std::size_t i = 0; i < row.size(); ++i)
+      object[table.columns[i].name] = value_of(row[i], table.columns[i].is_text);
+  }
+  return rows;
 }
 
 }  // namespace rondo

@@ -33,7 +33,7 @@ void run_log(std::string_view lines) {
   demand(grouped({run, run}).size() <= 2, "more groups than runs");
   for (size_t kind = 0; kind < kinds_of_measurement.size(); ++kind)
     mean_score({run, run}, kind, "perplexity");
-  curves_of({run}, {});
+  curves_of({run});
 }
 
 }  // namespace

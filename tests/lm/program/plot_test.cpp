@@ -1,4 +1,4 @@
-// `lm plot` as a user starts it, the page of a training that is running, and what is on them.
+// `lm plot` as a user starts it, and what is on its page.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,7 +81,7 @@ SmallData* PlottedRuns::data = nullptr;
 
 TEST_F(PlottedRuns, AreTogetherInEachDiagram) {
   const XmlElement whole = page();
-  for (const char* name : {"loss", "learning_rate", "gradient_norm", "speed"}) {
+  for (const char* name : {"loss", "learning_rate", "gradient_norm"}) {
     SCOPED_TRACE(name);
     const XmlElement* figure = figure_of(whole, name);
     ASSERT_NE(figure, nullptr);
@@ -89,7 +89,6 @@ TEST_F(PlottedRuns, AreTogetherInEachDiagram) {
     EXPECT_TRUE(has_text(*figure, "epochs"));
   }
   EXPECT_TRUE(has_text(*figure_of(whole, "loss"), "perplexity"));
-  EXPECT_TRUE(has_text(*figure_of(whole, "speed"), "symbols per second"));
   EXPECT_TRUE(has_text(*figure_of(whole, "gradient_norm"), "norm, before clipping"));
   const std::vector<std::string> cells = whole.texts("td");
   for (const std::string& run : names())
@@ -111,22 +110,6 @@ TEST_F(PlottedRuns, ShowTheFiguresOfTheirLogs) {
     EXPECT_EQ(std::count(points.begin(), points.end(), point), 2) << point << ", of the run and its copy";
 }
 
-TEST_F(PlottedRuns, BySteps) {
-  const Json last = [] {
-    Json found;
-    for (const Json& line : log_of(data->path("sgd")))
-      if (line.contains("step")) found = line;
-    return found;
-  }();
-  const XmlElement whole = page({"--x", "step"});
-  EXPECT_TRUE(has_text(*figure_of(whole, "loss"), "steps (updates)"));
-  const std::string step = fmt::format("{:.6g}: ", last.at("step").get<double>());
-  const std::vector<std::string> points = figure_of(whole, "loss")->texts("title");
-  EXPECT_TRUE(
-      std::any_of(points.begin(), points.end(), [&](const std::string& it) { return it.starts_with(step); }));
-  EXPECT_TRUE(has_text(*figure_of(page({"--x", "time"}), "loss"), "training time (minutes)"));
-}
-
 TEST_F(PlottedRuns, HaveTheProbesOfTheirLogs) {
   const XmlElement whole = page();
   const std::set<std::string> names = names_of_figures(whole);
@@ -140,20 +123,13 @@ TEST_F(PlottedRuns, AsPictures) {
 }
 
 TEST_F(PlottedRuns, ARunAloneHasItsPageInItsFolder) {
-  output_of_lm({"train", "--out", data->path("other"), "--resume", "--threads", "1"});
-  const XmlElement written = expect_readable(data->path("other/plot.html"));
-  fs::remove(*data / "other/plot.html");
   EXPECT_EQ(output_of_lm({"plot", data->path("other")}), data->path("other") + "/plot.html\n");
-  const XmlElement again = expect_readable(data->path("other/plot.html"));
-  EXPECT_EQ(names_of_figures(again), names_of_figures(written));
-  EXPECT_EQ(again.texts("td"), written.texts("td"));
+  expect_readable(data->path("other/plot.html"));
 }
 
 TEST_F(PlottedRuns, WhatCannotBePlotted) {
   const std::string sgd = data->path("sgd");
   expect_refused(run_lm({"plot"}), "plot: runs is required");
-  expect_refused(run_lm({"plot", sgd, "--over", "model.hidden"}),
-                 "--over and --band are for the folder of a");
   expect_refused(run_lm({"plot", sgd, "--out", sgd + "/log.jsonl"}), "log.jsonl");
   expect_refused(run_lm({"plot", sgd, "--out", data->path("absent/page.html")}), "absent");
   expect_refused(run_lm({"plot", sgd, "--svg", data->path("small.toml")}), "--svg");
@@ -175,39 +151,13 @@ TEST(KeptRuns, HavePagesOfTheirTasks) {
   };
   const XmlElement translation = page({"attention-multi30k", "attention-multi30k-mlstm"});
   EXPECT_TRUE(has_text(*figure_of(translation, "bleu"), "BLEU"));
-  EXPECT_EQ(names_of_figures(translation).count("speed"), 0u) << "their logs have no lines of steps";
+  EXPECT_EQ(names_of_figures(translation).count("learning_rate"), 0u) << "their logs have no lines of steps";
   const XmlElement speech = page({"speech-digits-1"});
   EXPECT_TRUE(has_text(*figure_of(speech, "cer"), "CER (%)"));
   EXPECT_TRUE(has_text(*figure_of(speech, "loss"), "loss (nats)"));
   const XmlElement several = page({"gru-ptb-char", "classify-trec"});
   EXPECT_TRUE(has_text(*figure_of(several, "loss"), "loss (nats)"));
   expect_contains(several.texts("p").at(0), "their losses cannot be compared");
-}
-
-TEST(PublishedFigures, AreDrawnWhereTheTableShowsThem) {
-  const SmallData data;
-  const auto published = [&](const std::string& run, const std::vector<std::string>& more) {
-    std::vector<std::string> settings{"--epochs", "1", "--set", "published.test=9.5"};
-    settings.insert(settings.end(), more.begin(), more.end());
-    data.trained(run, settings);
-    const XmlElement page = expect_readable(data.path(run + "/plot.html"));
-    std::vector<std::string> texts = figure_of(page, "loss")->texts("text");
-    std::erase_if(texts, [](const std::string& it) { return !it.starts_with("published, "); });
-    EXPECT_EQ(texts.empty(),
-              !json_of_lm({"table", data.path(run)}).at("runs")[0].at("test").contains("published"));
-    return texts;
-  };
-  EXPECT_EQ(published("same", {}), std::vector<std::string>{"published, small: 9.5 perplexity (test)"});
-  EXPECT_EQ(published("other", {"--set", "published.vocabulary=99"}), std::vector<std::string>());
-  expect_contains(run_lm({"plot", data.path("other")}).err, "published figures are left out: of another");
-  const std::filesystem::path log = data / "same/log.jsonl";  // as if killed before the test
-  const std::string all = bytes_of_file(log);
-  write_bytes(log, all.substr(0, all.rfind("{\"event\"")));
-  std::filesystem::remove(data / "same/state.safetensors");
-  output_of_lm({"plot", data.path("same")});
-  for (const std::string& text :
-       figure_of(expect_readable(data.path("same/plot.html")), "loss")->texts("text"))
-    EXPECT_FALSE(text.starts_with("published, ")) << "beside an unfinished run";
 }
 
 TEST(KeptRuns, ThePageOnPlotsShowsThem) {
@@ -224,45 +174,14 @@ TEST(KeptRuns, ThePageOnPlotsShowsThem) {
 TEST(KeptRuns, ASweepHasItsDiagramAndItsRuns) {
   const TemporaryFolder folder;
   const std::string sweep = (kept_runs / "ptb-sizes").string();
-  output_of_lm({"plot", sweep, "--out", folder / "page.html", "--band", "0.1"});
+  output_of_lm({"plot", sweep, "--out", folder / "page.html"});
   const XmlElement page = expect_readable(folder / "page.html");
   const XmlElement* figure = figure_of(page, "sweep");
   ASSERT_NE(figure, nullptr);
   EXPECT_TRUE(has_text(*figure, "model.hidden"));
-  EXPECT_TRUE(has_text(*figure, "within 0.1 of hidden 96"));
   for (int hidden : {24, 48, 96})
     for (int seed : {1, 2, 3})
       EXPECT_TRUE(has_text(*figure_of(page, "loss"), fmt::format("hidden={}_seed={}", hidden, seed)));
-}
-
-const std::string refresh = "<meta http-equiv='refresh'";
-
-TEST(PageOfATraining, ReloadsItselfUntilTheTrainingEnds) {
-  const SmallData data;
-  const std::string page = data.path("run/plot.html");
-  Program program(data.train("run", {"--epochs", "100000"}));
-  const auto shows_an_epoch = [&] {
-    return fs::exists(page) && bytes_of_file(page).find("<figure id='loss'") != std::string::npos;
-  };
-  ASSERT_TRUE(program.wait_until(shows_an_epoch));
-  expect_contains(bytes_of_file(page), refresh);
-  EXPECT_EQ(program.end(SIGTERM).status, 128 + SIGTERM);
-  expect_readable(page);
-  EXPECT_EQ(bytes_of_file(page).find(refresh), std::string::npos);
-}
-
-TEST(PageOfATraining, ThatCannotBeWrittenEndsNoTraining) {
-  const SmallData data;
-  data.trained("run", {"--epochs", "1"});
-  fs::remove(data / "run/plot.html");
-  fs::create_directory(data / "run/plot.html");
-  write_bytes(data / "run/plot.html/mine", "");
-  const Result result = run_lm(data.resume("run", {"--epochs", "3"}));
-  EXPECT_EQ(result.status, 0);
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  EXPECT_TRUE(result.err.starts_with("lm: warning: the page of the training: ")) << result.err;
-  data.trained("whole", {"--epochs", "3"});
-  EXPECT_EQ(data.model_digest("run"), data.model_digest("whole"));
 }
 
 }  // namespace

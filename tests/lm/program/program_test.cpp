@@ -426,15 +426,13 @@ TEST_F(ProgramTest, EvaluatesCropsAsItTrainsOnThem) {
     EXPECT_EQ(entry.at("symbols"), 159);
   }
   EXPECT_EQ(json_of_lm({"eval", other.path("crops"), "--split", "test", "--json"}).at("sequence"), 10);
-  const Json row = json_of_lm({"table", other.path("crops"), "--json"}).at("runs").at(0);
-  EXPECT_EQ(row.at("test").at("read"), "sequences of 10 from a zero state");
+  EXPECT_EQ(rows_of_table({other.path("crops")})[0].at("test reading"), "sequences of 10 from a zero state");
   other.trained("states", {"--epochs", "1", "--set", "data.batching=crops", "--set",
                            "model.trained_initial_states=true"});
   const std::string trained_state = "sequences of 10 from the trained initial state";
   EXPECT_EQ(log_of(other / "states").at(log.size() - 2).at("read"), trained_state);
   EXPECT_EQ(json_of_lm({"eval", other.path("states"), "--split", "test"}).at("read"), trained_state);
-  EXPECT_EQ(json_of_lm({"table", other.path("states")}).at("runs").at(0).at("test").at("read"),
-            trained_state);
+  EXPECT_EQ(rows_of_table({other.path("states")})[0].at("test reading"), trained_state);
   other.trained("carried",
                 {"--epochs", "1", "--set", "data.batching=crops", "--set", "data.evaluated_as=stream"});
   EXPECT_EQ(log_of(other / "carried").back().at("read"), "one stream");

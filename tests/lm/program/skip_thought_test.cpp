@@ -115,7 +115,7 @@ TEST(SkipThoughtRun, IsTrainedMeasuredAndEmbeds) {
   EXPECT_LT(json.at("perplexity").get<double>(), 3.5) << "of 12 types, when the passage is known";
   expect_contains(output_of_lm({"eval", run}), "nats");
   expect_contains(output_of_lm({"info", run}), "uni-skip 8 gru");
-  EXPECT_EQ(json_of_lm({"table", run}).at("runs")[0].at("test").at("nats"), json.at("nats"));
+  EXPECT_EQ(rows_of_table({run})[0].at("test nats"), json.at("nats"));
 
   // A line is a vector, in its order and independent of the others; an empty line has one, too.
   const std::string input = "the dog barks .\n\nthe rose blooms .\nthe dog now runs .\nthe dog barks .\n";
@@ -201,9 +201,9 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
   EXPECT_EQ(trec.at("set"), "TREC");
   EXPECT_GT(trec.at("vectors").at("accuracy").get<double>(), 90);
   EXPECT_GT(trec.at("word_means").at("accuracy").get<double>(), 90);
-  const auto row = json_of_lm({"table", run}).at("runs")[0];
-  EXPECT_EQ(row.at("sentences")[2].at("vectors"), trec.at("vectors"));
-  expect_contains(output_of_lm({"table", run, "--markdown"}), "SICK rho");
+  const auto row = rows_of_table({run})[0];
+  EXPECT_EQ(row.at("TREC accuracy"), trec.at("vectors").at("accuracy"));
+  EXPECT_EQ(row.at("SICK rho"), sick.at("vectors").at("spearman"));
   expect_contains(output_of_lm({"eval", run, "--sentences", data.path("sets")}), "(means of words: accuracy");
 
   const auto refused = [&](const std::string& file, const std::string& content, const std::string& part) {
