@@ -152,7 +152,7 @@ Command add_translate(CommandLine& line) {
                "sentence each is a line, NUMBER ||| TRANSLATION ||| SCORE");
   app.add_flag("--allow-unk", options->allow_unknown, "let <unk> be written");
   app.add_flag("--replace-unk", options->replace_unknown,
-               "write the word of the sentence that was attended to most in place of <unk>");
+               "write the word that was attended to most in place of <unk>");
   app.add_flag("--scores", options->scores, "print the score and a tab before each translation");
   add_attention(app, *options);
   add_device(app, *options);
@@ -189,8 +189,7 @@ Command add_classify(CommandLine& line) {
   CLI::App& app = add_command(
       line, "classify", "print the class of each sentence of standard input",
       "lm classify runs/classify-trec-1 < questions.txt",
-      "One line per sentence: its most probable class. Sentences are UTF-8, written as in the run's training "
-      "text.");
+      "One line per sentence: its most probable class. Sentences are written as in the training text.");
   return add_answering(app, "classify", std::make_shared<AnswerOptions>());
 }
 
@@ -238,14 +237,12 @@ Command add_embed(CommandLine& line) {
   CLI::App& app = add_command(
       line, "embed", "print the vector of each sentence of standard input",
       "lm embed runs/skip-thought-1 --output sentences.npy < sentences.txt",
-      "One line per sentence, in their order: the numbers of its vector, separated by spaces. Sentences are "
-      "written as in the run's training text.");
+      "One line per sentence: the numbers of its vector. Sentences are written as in the training text.");
   add_run(app, "run", options->run, "the run folder, of task skip_thought");
   add_text(app, "--output", options->output, "FILE.npy",
            "an array [sentences, numbers] for NumPy, not lines");
   add_text(app, "--vectors", options->vectors, "FILE",
-           "word vectors in the text format of word2vec or GloVe: words that the run does not know get "
-           "theirs, by a linear map from words that both know (default: they are <unk>)");
+           "word vectors of word2vec or GloVe, in text, for words that the run does not know");
   add_device(app, *options);
   return {&app, [options] { return embed(*options); }};
 }
@@ -273,12 +270,11 @@ int transcribe(const TranscribeOptions& options) {
 
 Command add_transcribe(CommandLine& line) {
   const auto options = std::make_shared<TranscribeOptions>();
-  CLI::App& app = add_command(
-      line, "transcribe", "print what is said in recordings",
-      "lm transcribe runs/speech-digits-1 one.wav two.wav",
-      "One line per recording, which is a WAV file with one channel, of the run's data.sample_rate. Where "
-      "the run normalizes frames by speaker, all recordings are taken as those of one speaker. The defaults "
-      "of the options are the run's.");
+  CLI::App& app = add_command(line, "transcribe", "print what is said in recordings",
+                              "lm transcribe runs/speech-digits-1 one.wav two.wav",
+                              "One line per recording, a WAV file with one channel, of the run's "
+                              "data.sample_rate. All recordings are "
+                              "taken as those of one speaker. The defaults of the options are the run's.");
   add_run(app, "run", options->run, "the run folder");
   app.add_option("files", options->files, "recordings")->type_name("FILE.wav")->required();
   add_decoding(app, options->settings, "beam, ngram, ngram_weight, insertion_bonus");

@@ -109,12 +109,10 @@ int generate(const GenerateOptions& options) {
 
 Command add_generate(CommandLine& line) {
   const auto options = std::make_shared<GenerateOptions>();
-  CLI::App& app = add_command(
-      line, "generate", "sample text from a model",
-      "lm generate runs/char-lstm-1 --prompt 'The ' -n 500 --temperature 0.8",
-      "The seed of sample I of --samples is --seed + I - 1, and a line '--- I' precedes it. A "
-      "repetition penalty divides the positive logits of symbols that were read or written before, and "
-      "multiplies the negative ones (Keskar et al. 2019).");
+  CLI::App& app =
+      add_command(line, "generate", "sample text from a model",
+                  "lm generate runs/char-lstm-1 --prompt 'The ' -n 500 --temperature 0.8",
+                  "The seed of sample I of --samples is --seed + I - 1, and a line '--- I' precedes it.");
   add_run(app, "run", options->run, "the run folder");
   CLI::Option* prompt =
       app.add_option("--prompt", options->prompt, "text to continue; it is printed first")->type_name("TEXT");
@@ -138,15 +136,14 @@ Command add_generate(CommandLine& line) {
       ->capture_default_str();
   constexpr double above_0 = std::numeric_limits<double>::min();
   add_value(app, "--top-p", options->top_p, "P", in_range(above_0, 1.0, "a number above 0, up to 1"),
-            "sample from the most probable symbols that make up this share, above 0 to 1")
+            "sample from the most probable symbols that make up this share")
       ->capture_default_str();
   add_value(app, "--min-p", options->min_p, "P", in_range(0.0, 1.0, "a number, 0 to 1"),
-            "sample only from symbols with this share of the most probable one's probability, 0 to 1; 0: "
-            "from all")
+            "sample only from symbols with this share of the highest probability; 0: from all")
       ->capture_default_str();
   add_value(app, "--repetition-penalty", options->repetition_penalty, "X",
             in_range(above_0, 1e6, "a number above 0"),
-            "above 1 makes symbols that were there before less probable; 1: none")
+            "above 1 makes symbols that were there before less probable (Keskar et al. 2019); 1: none")
       ->capture_default_str();
   add_value(app, "--seed", options->seed, "N", integer(0),
             "of the sampling (default: drawn, and printed on stderr)");

@@ -219,10 +219,8 @@ Command add_ngram(CommandLine& line) {
            "measure this model, of any toolkit, in place of estimating one")
       ->excludes(order)
       ->excludes(out);
-  add_choice<Unit>(
-      app, "--unit", options->tokenization.unit,
-      "what a symbol is: words, characters or bytes; an ARPA file has no place for the model of pieces",
-      {name_of(Unit::words), name_of(Unit::characters), name_of(Unit::bytes)})
+  add_choice<Unit>(app, "--unit", options->tokenization.unit, "what a symbol is: words, characters or bytes",
+                   {name_of(Unit::words), name_of(Unit::characters), name_of(Unit::bytes)})
       ->default_str(name_of(options->tokenization.unit));
   app.add_flag("--strip-lines", options->tokenization.strip_lines,
                "drop the white space around each line, as data.strip_lines does");

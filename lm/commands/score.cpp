@@ -330,16 +330,12 @@ Command add_score(CommandLine& line) {
       "lm score runs/char-lstm-1 hypotheses.txt",
       "One row per line, separated by tabs: natural-log probability, symbols, how many of them are unknown. "
       "With --totals one row per file, and if there are several, one for all: name, log probability, "
-      "symbols, unknown ones, lines, perplexity.\n\n"
-      "A line starts from the initial state, after the end of a line: all its symbols are scored, its own "
-      "end too. " +
-          fmt::format("A line has at most {} bytes.", longest_input_line));
+      "symbols, unknown ones, lines, perplexity. A line starts from the initial state, after the end of a "
+      "line: all its symbols are scored, its own end too.");
   add_run(app, "run", options->run, "the run folder");
   app.add_option("files", options->files, "text files; -: standard input (default: -)")->type_name("FILE");
-  add_text(
-      app, "--with", options->with, "RUN",
-      "another run with the same vocabulary, or an n-gram model in an ARPA file; can be repeated: --with "
-      "B --with C. The models' probabilities of each symbol are averaged (linear interpolation)")
+  add_text(app, "--with", options->with, "RUN",
+           "another run with the same vocabulary, or an ARPA file, can be repeated: linear interpolation")
       ->allow_extra_args(false);  // what follows is a file
   add_value(app, "--weights", options->weights, "W,...", not_negative(),
             "of the run and of each --with, divided by their sum (default: the same for all)")

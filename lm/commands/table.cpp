@@ -12,13 +12,10 @@ Command add_table(CommandLine& line) {
   const auto options = std::make_shared<TableOptions>();
   CLI::App& app = add_command(
       line, "table", "compare runs: measured figures beside published ones", "lm table runs/* --markdown",
-      "Nats, bits and perplexity are per symbol, for the best model: the figures at the end of the training, "
-      "and the last ones measured by `lm eval`: plain, with dynamic evaluation, with a cache, with both. "
-      "Finished runs that differ only in their seed share a row: mean, standard deviation. Settings that "
-      "differ between rows are columns; so is the text, if it differs: its name, and the beginning of a "
-      "SHA-256 of its files' digests. A published figure is shown beside the same kind of model on the same "
-      "text, read in the same way. Training time is that of the updates, without evaluations. A dash: no "
-      "such figure. Without an option what all rows have in common is above the table.");
+      "The figures of the best model at the end of the training, and the last ones of `lm eval`. Finished "
+      "runs that differ only in their seed share a row: mean, standard deviation. Settings that differ are "
+      "columns. A published figure is shown beside the same kind of model on the same text, read in the same "
+      "way. Training time is that of the updates, without evaluations. A dash: no such figure.");
   add_run(app, "runs", options->runs, "run folders, and folders of sweeps");
   const auto add_form = [&](const char* name, TableForm form, const char* what) {
     const auto set = [options, form](std::int64_t) { options->form = form; };

@@ -315,17 +315,14 @@ Command add_train(CommandLine& line) {
       add_text(app, "--out", options.out, "RUN", "the run folder to make (default: runs/RECIPE-N)");
   CLI::Option* init_from =
       add_text(app, "--init-from", options.init_from, "RUN",
-               "begin with the best weights of this run, on the text of --data: its settings, its "
-               "vocabulary, not its text; in place of --recipe")
+               "in place of --recipe: the settings, the vocabulary and the best weights of this run")
           ->excludes(recipe);
   add_text(app, "--epochs", words->epochs, "N", "times to read the training text (default: the recipe's)");
   add_text(app, "--seed", words->seed, "N", "of weights and dropout (default: the recipe's, else 1)");
   add_settings(app, options.settings,
                "any setting of the recipe, can be repeated; `lm info --keys --recipe NAME` lists them");
   add_training(app, *words);
-  app.add_flag("--resume", options.resume,
-               "continue the run at --out; only --epochs, --steps, --device, --precision, --threads and "
-               "where --data lies may change")
+  app.add_flag("--resume", options.resume, "continue the run at --out")
       ->needs(out)
       ->excludes(recipe)
       ->excludes(init_from);
@@ -349,8 +346,7 @@ Command add_finetune(CommandLine& line) {
       line, "finetune", "train the best model of a finished run further on its own text, by averaged SGD",
       "lm finetune runs/awd-lstm-ptb-1 --epochs 50",
       "Averaged SGD at a constant rate, until validation no longer falls (Merity et al. 2018). The result is "
-      "a run of its own, never worse on valid; lm train --out RUN --resume resumes one that was "
-      "interrupted.");
+      "a run of its own, never worse on valid.");
   add_run(app, "run", options.base, "the folder of the finished run");
   add_text(app, "--out", options.out, "RUN", "the run folder to make (default: runs/RECIPE-finetuned-N)");
   add_text(app, "--epochs", words->epochs, "N",

@@ -45,28 +45,6 @@ std::string place_text(const Trainer& trainer) {
 
 }  // namespace
 
-bool Setup::place_data(const std::string& given, bool here_by_default) {
-  const bool is_given = !knows_text() || !given.empty();
-  if (!is_given) return false;
-  check_input(given != "-",
-              "--data -: a training reads its text more than once, and standard input cannot be "
-              "read again; give a file or a folder");
-  names_data_ = !given.empty();
-  // Absolute, so that a later command finds it from any folder.
-  const bool is_named = !given.empty() || here_by_default;
-  config.made_by.data = is_named ? absolute_path(given.empty() ? "." : given).string() : given;
-  return true;
-}
-
-void Setup::check_same_data(const std::vector<std::string>& sha256_lines) const {
-  if (!knows_text() || is_same_data(config.made_by.sha256, sha256_lines)) return;
-  const std::string& data = config.made_by.data;
-  check_input(!names_data_, "{}", not_the_text(data));
-  throw InputError(
-      fmt::format("{}: the text has changed since this run was made; continuing would mix two texts",
-                  name_of_text(data)));
-}
-
 namespace {
 
 bool has_vocabularies(const RunFolder& run, const Recipe& recipe) {
@@ -121,16 +99,27 @@ void record_named_files(Setup& setup) {
 
 void read_data(const TrainOptions& options, Setup& setup) {
   Task& task = setup.task();
-  const bool is_given = setup.place_data(options.data, task.reads_current_folder());
+  const std::string& given = options.data;
+  std::string& data = setup.config.made_by.data;
+  const bool is_given = !setup.knows_text() || !given.empty();  // else the run's text is where it was
+  check_input(given != "-",
+              "--data -: a training reads its text more than once, and standard input cannot be "
+              "read again; give a file or a folder");
+  if (is_given && (!given.empty() || task.reads_current_folder()))
+    data = absolute_path(given.empty() ? "." : given).string();  // so that later commands find it
   try {
-    task.open({.path = setup.config.made_by.data,
+    task.open({.path = data,
                .pipes = is_given ? Pipes::accepted : Pipes::refused,
                .progress = reading_progress(stdout)});
   } catch (const NotUtf8& error) {
     const bool has_unit = setup.knows_text() || setup.keeps_vocabulary();  // of another run
     throw InputError(fmt::format("{}{}", error.what(), has_unit ? "" : ", or --set data.unit=bytes"));
   }
-  setup.check_same_data(sha256_lines(task.files()));
+  if (setup.knows_text() && !is_same_data(setup.config.made_by.sha256, sha256_lines(task.files())))
+    throw InputError(
+        given.empty() ? name_of_text(data) +
+                            ": the text has changed since this run was made; continuing would mix two texts"
+                      : not_the_text(data));
   if (const std::optional<RunFolder> run = run_with_vocabularies(setup))
     read_vocabularies(*run, read_config(*run), task);
   else

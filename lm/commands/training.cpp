@@ -26,22 +26,19 @@ namespace rondo {
 
 namespace {
 
-/// The model's `nats` on the validation text beside those of n-gram models, which are scored on the same
+/// The model's `nats` on the validation text beside those of an n-gram model, which is scored on the same
 /// symbols: all except the first.
 std::string beside_ngrams(double nats, LanguageModellingTask& task) {
   constexpr int order = 5;
   const Vocabulary& vocabulary = task.vocabulary();
   const std::span<const int32_t> train = task.encoded("train").ids, valid = task.encoded("valid").ids;
-  const NgramEntropy ngram = ngram_entropy(train, valid, vocabulary.size());
   const auto line_end = vocabulary.line_end_id();
   const NgramModel kneser_ney_model = kneser_ney(train, vocabulary.size(), line_end, order).model;
   const std::vector<double> log_p = log_probabilities(kneser_ney_model, valid, line_end);
   const double sum = std::accumulate(log_p.begin() + 1, log_p.end(), 0.0);
   const auto bits = [](double it) { return it / std::numbers::ln2; };
-  return fmt::format(
-      "on valid: model {:.3f}, Kneser-Ney of order {} {:.3f}, bigram {:.3f}, unigram {:.3f} bits per symbol",
-      bits(nats), order, bits(-sum / static_cast<double>(log_p.size() - 1)), bits(ngram.bigram),
-      bits(ngram.unigram));
+  return fmt::format("on valid: model {:.3f}, Kneser-Ney of order {} {:.3f} bits per symbol", bits(nats),
+                     order, bits(-sum / static_cast<double>(log_p.size() - 1)));
 }
 
 /// What observes a training.

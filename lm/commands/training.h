@@ -70,16 +70,6 @@ struct Setup {
   Task& task() const { return *config.recipe.task; }
   /// Whether the resumed run has left this file.
   bool has_left(const std::filesystem::path& file) const { return resumes && file_is_there(file); }
-
-  /// Records where the data is: at `given`, else where the resumed or finetuned run has recorded it, or in
-  /// the current folder if `here_by_default`. Returns whether it was placed now; false: it stays
-  /// where the run has recorded it.
-  bool place_data(const std::string& given, bool here_by_default);
-  /// InputError unless the data has the SHA-256 digests of the resumed or finetuned run.
-  void check_same_data(const std::vector<std::string>& sha256_lines) const;
-
- private:
-  bool names_data_ = false;  // --data, for this training
 };
 
 /// Where to compute. A resumed run keeps its device, its threads, and on a GPU its precision, so that it ends

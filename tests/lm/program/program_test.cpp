@@ -338,11 +338,9 @@ TEST_F(ProgramTest, DescribesARun) {
   EXPECT_EQ(info.at("parameters"), count);
   const std::string text = output_of_lm({"info", run()});
   for (const std::string& part :
-       {std::string("weight_hh_l1"), std::string("[128, 32]"), std::to_string(count)})
+       {std::string("weight_hh_l1"), std::string("[128,32]"), std::to_string(count)})
     expect_contains(text, part);
-  for (const Json& kernel : {info.at("kernel"), info.at("blas_kernel"), info.at("bf16").at("kernel")})
-    expect_contains(text, kernel);
-  EXPECT_GE(info.at("bf16").at("speedup").get<double>(), 1);
+  for (const char* key : {"fp32", "bf16", "memory"}) expect_contains(text, info.at(key));
 }
 
 // A mixture of softmaxes: what scores a text, and what writes one, are two ways to its distribution.
