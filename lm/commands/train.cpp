@@ -178,63 +178,60 @@ Compute compute_of(const TrainOptions& options, const Setup& setup) {
   return choose_device({device, precision, options.threads.value_or(static_cast<int>(before.threads))});
 }
 
-PreparedTraining::PreparedTraining(const TrainOptions& options, bool leads)
+Training::Training(const TrainOptions& options, bool leads)
     : setup(options, leads), compute(compute_of(options, setup)) {
-  const Recipe& recipe = setup.config.recipe;
   read_data(options, setup);
-  Task& task = setup.task();
-  check_known_files(setup, *task.make_layout(task.sizes()));
-  const auto seed = static_cast<std::uint64_t>(recipe.trainer.seed);
-  const std::optional<std::int64_t> available = available_memory(compute.device);
+  const TrainerOptions& how = recipe().trainer;
+  check_known_files(setup, *task().make_layout(task().sizes()));
+  const auto seed = static_cast<std::uint64_t>(how.seed);
+  const auto make_model = [&](Device device) { return task().make_model(task().sizes(), seed, device); };
+  const auto make_objective = [&](Module& of) { return task().make_objective(of, seed); };
   measure_training_memory(
-      compute.device, recipe.trainer, [&](Device meta) { return task.make_model(task.sizes(), seed, meta); },
-      [&](Module& model) { return task.make_objective(model, seed); },
-      available.value_or(std::numeric_limits<std::int64_t>::max()));
-  std::unique_ptr<Module> model = task.make_model(task.sizes(), seed, compute.device);
-  std::unique_ptr<Objective> objective = task.make_objective(*model, seed);
-  auto trainer = std::make_unique<Trainer>(*objective, recipe.trainer);
-  training.emplace(TaskTraining{task, std::move(model), std::move(objective), std::move(trainer)});
-  if (const auto* skip_thought = dynamic_cast<const SkipThoughtTask*>(&task))
+      compute.device, how, make_model, make_objective,
+      available_memory(compute.device).value_or(std::numeric_limits<std::int64_t>::max()));
+  model = make_model(compute.device);
+  objective = make_objective(*model);
+  trainer = std::make_unique<Trainer>(*objective, how);
+  if (const auto* skip_thought = dynamic_cast<const SkipThoughtTask*>(&task()))
     if (const auto& of_task = skip_thought->settings.train; of_task.sentences_every > 0)
-      training->sentence_sets = read_sentence_sets(of_task.sentence_sets);
-  log_position = load_begin(*training, setup);
-  const Trainer& begun = *training->trainer;
-  check_input(recipe.trainer.steps > 0 || begun.epoch() <= recipe.trainer.epochs + 1,
-              "--epochs {}: this run has trained {} epochs already; give that many or more",
-              recipe.trainer.epochs, begun.epoch() - 1);
-  check_input(recipe.trainer.steps == 0 || begun.step_count() <= recipe.trainer.steps,
-              "--steps {}: this run has trained {} steps already; give that many or more",
-              recipe.trainer.steps, begun.step_count());
+      sentence_sets = read_sentence_sets(of_task.sentence_sets);
+  log_position = load_begin(*this);
+  check_input(how.steps > 0 || trainer->epoch() <= how.epochs + 1,
+              "--epochs {}: this run has trained {} epochs already; give that many or more", how.epochs,
+              trainer->epoch() - 1);
+  check_input(how.steps == 0 || trainer->step_count() <= how.steps,
+              "--steps {}: this run has trained {} steps already; give that many or more", how.steps,
+              trainer->step_count());
 }
 
 namespace {
 
 /// Returns a digest of all that ranks must have in common.
-std::string shared_digest(const PreparedTraining& it) {
-  Recipe recipe = it.setup.config.recipe;
-  std::string all = write_toml(keys_of(recipe)) + digest_of(it.setup.task().vocabularies());
-  for (const std::string& digest : digests_of(sha256_lines(it.setup.task().files()))) all += digest;
-  const std::vector<real> weights = it.training->model->values().to_vector();
+std::string shared_digest(const Training& it) {
+  Recipe recipe = it.recipe();
+  std::string all = write_toml(keys_of(recipe)) + digest_of(it.task().vocabularies());
+  for (const std::string& digest : digests_of(sha256_lines(it.task().files()))) all += digest;
+  const std::vector<real> weights = it.model->values().to_vector();
   all += sha256_hex({reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(real)});
-  all += fmt::format(" {} {} {}", it.training->trainer->step_count(), name_of(it.compute.device),
+  all += fmt::format(" {} {} {}", it.trainer->step_count(), name_of(it.compute.device),
                      name_of(it.compute.precision));
   return sha256_hex(all);
 }
 
 /// On all ranks, or on none.
-std::unique_ptr<PreparedTraining> prepare(const TrainOptions& options, Ranks* ranks) {
-  std::unique_ptr<PreparedTraining> it;
-  if (!ranks) return std::make_unique<PreparedTraining>(options, true);
+std::unique_ptr<Training> prepare(const TrainOptions& options, Ranks* ranks) {
+  std::unique_ptr<Training> it;
+  if (!ranks) return std::make_unique<Training>(options, true);
   std::string digest;
   prepare_together(*ranks, [&] {
-    it = std::make_unique<PreparedTraining>(options, ranks->leads());
+    it = std::make_unique<Training>(options, ranks->leads());
     const std::string why_not = it->compute.device == Device::cuda ? cuda::why_no_all_reduce() : "";
     check_input(why_not.empty(), "several ranks on GPUs: {}; or use --device cpu", why_not);
     digest = shared_digest(*it);
   });
   check_same_digest(*ranks, digest);
   it->compute.ranks = ranks->count();
-  prepare_together(*ranks, [&] { it->training->trainer->join(*ranks); });
+  prepare_together(*ranks, [&] { it->trainer->join(*ranks); });
   return it;
 }
 
@@ -242,7 +239,7 @@ std::unique_ptr<PreparedTraining> prepare(const TrainOptions& options, Ranks* ra
 
 int train(const TrainOptions& options) {
   const std::unique_ptr<Ranks> ranks = meet_ranks();
-  const std::unique_ptr<PreparedTraining> prepared = prepare(options, ranks.get());
+  const std::unique_ptr<Training> prepared = prepare(options, ranks.get());
   if (!ranks) return lead(options, nullptr, *prepared);
   try {
     if (prepared->compute.device == Device::cuda) ranks->use_gpus();

@@ -137,7 +137,8 @@ void check_known_files(const Setup& setup, const Module& layout) {
     check_model_layout(setup.base().model(), layout);
 }
 
-int64_t load_begin(TaskTraining& training, const Setup& setup) {
+int64_t load_begin(Training& training) {
+  const Setup& setup = training.setup;
   const RunFolder& run = setup.run;
   Trainer& trainer = *training.trainer;
   int64_t log_position = 0;
@@ -162,9 +163,9 @@ int64_t load_begin(TaskTraining& training, const Setup& setup) {
     if (setup.has_base())
       load_model(setup.has_left(run.model()) ? run.model() : setup.base().model(), *training.model);
     else
-      training.notes = training.task.set_initial_values(*training.model);
+      training.notes = training.task().set_initial_values(*training.model);
   }
-  if (trainer.step_count() == 0) training.task.check_gradients(*training.model);
+  if (trainer.step_count() == 0) training.task().check_gradients(*training.model);
   return log_position;
 }
 
@@ -178,7 +179,9 @@ bool has_foreign_vocabulary(const Setup& setup) {
 
 }  // namespace
 
-void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute) {
+void write_setup(const TrainOptions& options, Training& training) {
+  Setup& setup = training.setup;
+  const Compute& compute = training.compute;
   auto& [recipe, made_by] = setup.config;
   if (!setup.resumes) {
     made_by.version = version();
@@ -200,10 +203,11 @@ void write_setup(const TrainOptions& options, Setup& setup, const Compute& compu
   for (const auto& [name, content] : vocabularies) write_atomically(setup.run.path / name, content);
 }
 
-void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
-                   const TaskTraining& training, Terminal& terminal) {
+void say_beginning(const Training& training, Terminal& terminal) {
+  const Setup& setup = training.setup;
+  const Compute& compute = training.compute;
   const auto& [recipe, made_by] = setup.config;
-  const Task& task = training.task;
+  const Task& task = training.task();
   for (const std::string& note : task.notes()) terminal.line(note);
   for (const std::string& note : training.notes) terminal.line(note);
   for (const UnknownShare& share : task.unknown_shares()) {
@@ -221,10 +225,10 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
                             name_of(compute.precision),
                             on_gpu ? "" : " by " + kernels_text(compute.precision), setup.run.path.string()));
   if (setup.resumes) terminal.line(place_text(*training.trainer));
-  const std::string then = computed_with(before), now = computed_with(made_by);
+  const std::string then = computed_with(training.before), now = computed_with(made_by);
   if (setup.resumes && then != now)
     terminal.line(fmt::format("this run was computed with {} and continues with {}: {} may differ", then, now,
-                              before.precision == made_by.precision ? "the last digits" : "digits"));
+                              training.before.precision == made_by.precision ? "the last digits" : "digits"));
   if (const std::string& from = made_by.initialized_from; !from.empty() && !setup.finetunes())
     terminal.line(fmt::format(
         "it began with the weights and the vocabulary of {}{}", printable(from),

@@ -60,13 +60,13 @@ struct Reports {
   }
 };
 
-void report_metrics(const TaskTraining& training, Reports& reports) {
+void report_metrics(const Training& training, Reports& reports) {
   reports.observers.updated(*training.trainer, training.trainer->metrics());
 }
 
-Scores evaluate_valid(const TaskTraining& training, Reports& reports) {
+Scores evaluate_valid(const Training& training, Reports& reports) {
   return training.objective->evaluate(
-      reports.progress_of("evaluating valid", training.task.validation_size()));
+      reports.progress_of("evaluating valid", training.task().validation_size()));
 }
 
 /// A warning if a language model costs more than equal probabilities; else empty.
@@ -78,15 +78,15 @@ std::string warning_of_scores(const Recipe& recipe, const Scores& scores) {
 
 /// Evaluates the weights, or their average once averaging has started, reports it, and saves them if they are
 /// the best so far. If a signal ends it, the training is unchanged.
-void evaluate_and_save_best(const TaskTraining& training, Reports& reports, const Setup& setup) {
+void evaluate_and_save_best(const Training& training, Reports& reports) {
   Trainer& trainer = *training.trainer;
   const bool averaged = trainer.averages();
   const auto evaluated = trainer.evaluated_weights();
   const Scores scores = evaluate_valid(training, reports);
   const bool best = trainer.validated(scores);
-  if (best) save_model(setup.run.model(), *training.model);
+  if (best) save_model(training.setup.run.model(), *training.model);
   reports.observers.validated(trainer, scores, best);
-  const std::string warning = warning_of_scores(setup.config.recipe, scores);
+  const std::string warning = warning_of_scores(training.recipe(), scores);
   if (!warning.empty()) warn(reports.terminal, warning);
   if (trainer.averages() && !averaged)
     reports.terminal.line(
@@ -95,16 +95,16 @@ void evaluate_and_save_best(const TaskTraining& training, Reports& reports, cons
 
 /// A training that ends before its first evaluation leaves a model to use, too: the weights as they are.
 /// Returns whether it is that model.
-bool save_unevaluated(const TaskTraining& training, const RunFolder& run) {
+bool save_unevaluated(const Training& training) {
   Trainer& trainer = *training.trainer;
   if (trainer.has_best() || trainer.step_count() == 0) return false;
   const auto evaluated = trainer.evaluated_weights();
-  save_model(run.model(), *training.model);
+  save_model(training.setup.run.model(), *training.model);
   return true;
 }
 
 /// Evaluates the trained model that a training begins with: the result must be better.
-void evaluate_base(const TaskTraining& training, Reports& reports) {
+void evaluate_base(const Training& training, Reports& reports) {
   const Scores scores = evaluate_valid(training, reports);
   training.trainer->set_baseline(scores);
   reports.observers.began_with(scores);
@@ -112,21 +112,21 @@ void evaluate_base(const TaskTraining& training, Reports& reports) {
 
 /// Completes the best model of a finished training, measures it on each text, and records what it found.
 /// Returns the scores on the validation text. A signal that ends it leaves nothing half done.
-Scores measure_best(const TaskTraining& training, Reports& reports, const Setup& setup,
-                    const Compute& compute) {
-  const RunFolder& run = setup.run;
+Scores measure_best(const Training& training, Reports& reports) {
+  const RunFolder& run = training.setup.run;
+  Task& task = training.task();
   load_model(run.model(), *training.model);
-  const std::string completed = training.task.complete(*training.objective, reports.progress());
+  const std::string completed = task.complete(*training.objective, reports.progress());
   if (!completed.empty()) {
     save_model(run.model(), *training.model);
     reports.terminal.line(completed);
   }
   std::optional<Scores> first;
-  for (const std::string& split : training.task.measured_splits())
-    for (const Scores& scores : training.task.final_scores(*training.model, split, reports.progress())) {
+  for (const std::string& split : task.measured_splits())
+    for (const Scores& scores : task.final_scores(*training.model, split, reports.progress())) {
       reports.observers.measured(split, scores);
-      append_evaluation(run, {{"split", split}}, scores, training.task, *training.model, compute,
-                        setup.config.made_by.sha256);
+      append_evaluation(run, {{"split", split}}, scores, task, *training.model, training.compute,
+                        training.setup.config.made_by.sha256);
       if (!scores.warning.empty()) warn(reports.terminal, scores.warning);
       if (!first) first = scores;
     }
@@ -135,38 +135,38 @@ Scores measure_best(const TaskTraining& training, Reports& reports, const Setup&
 }
 
 /// The training loop. After a signal it saves and throws Stopped.
-void run_training(const TaskTraining& training, Reports& reports, const Setup& setup) {
+void run_training(const Training& training, Reports& reports) {
   Trainer& trainer = *training.trainer;
-  const RunOptions& options = setup.config.recipe.run;
-  const RunFolder& run = setup.run;
+  const RunOptions& options = training.recipe().run;
+  Task& task = training.task();
   auto saved = Clock::now();
   const auto save = [&] {
     report_metrics(training, reports);
-    trainer.save(run.state(), reports.log.sync());
+    trainer.save(training.setup.run.state(), reports.log.sync());
     saved = Clock::now();
   };
   const auto evaluate = [&] {
     report_metrics(training, reports);
-    evaluate_and_save_best(training, reports, setup);
+    evaluate_and_save_best(training, reports);
   };
   const auto probe = [&](int64_t epochs) {
     if (options.probe_every == 0 || epochs % options.probe_every != 0) return;
     const auto evaluated = trainer.evaluated_weights();
-    const ProbeOptions how = training.task.probe_options();
+    const ProbeOptions how = task.probe_options();
     reports.log.probed(
         trainer, epochs,
-        training.task.probe(*training.model, "train", how, reports.progress_of("probing", how.sequences)));
+        task.probe(*training.model, "train", how, reports.progress_of("probing", how.sequences)));
   };
   const auto measure_sentences = [&] {
-    const auto* task = dynamic_cast<const SkipThoughtTask*>(&training.task);
-    if (!task || training.sentence_sets.empty() ||
-        trainer.step_count() % task->settings.train.sentences_every != 0)
+    const auto* skip_thought = dynamic_cast<const SkipThoughtTask*>(&task);
+    if (!skip_thought || training.sentence_sets.empty() ||
+        trainer.step_count() % skip_thought->settings.train.sentences_every != 0)
       return;
     const auto evaluated = trainer.evaluated_weights();
     auto& model = dynamic_cast<SkipThought&>(*training.model);
     for (const SentenceSet& set : training.sentence_sets)
-      reports.log.measured_meanwhile(trainer,
-                                     json_of(rondo::measure_sentences(model, task->vocabulary(), set)));
+      reports.log.measured_meanwhile(
+          trainer, json_of(rondo::measure_sentences(model, skip_thought->vocabulary(), set)));
   };
   // Checked before each step, so that an evaluation ended by a signal is made first when the run is resumed.
   const auto evaluation_is_due = [&] {
@@ -211,8 +211,9 @@ Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
 }
 
 /// Prints the report at the end: baselines, a sample, how to use the model. It is not stored.
-void conclude(const TaskTraining& training, const Scores& valid, const Recipe& recipe, Terminal& terminal,
-              const RunFolder& run) {
+void conclude(const Training& training, const Scores& valid, Terminal& terminal) {
+  const Recipe& recipe = training.recipe();
+  const std::string run = training.setup.run.path.string();
   if (LanguageModellingTask* task = recipe.language_modelling()) {
     terminal.line(fmt::format("best on valid: {}", figure_text(recipe, valid.at("nats"))));
     if (recipe.report.ngrams) terminal.line(beside_ngrams(valid.at("nats"), *task));
@@ -224,32 +225,31 @@ void conclude(const TaskTraining& training, const Scores& valid, const Recipe& r
       fmt::print("\n");
     }
   }
-  const auto [command, purpose, input] = training.task.usage();
-  terminal.line(fmt::format("the run is {}; {}: {}{}", run.path.string(), purpose,
-                            command_with({command, run.path.string()}), input.empty() ? "" : " " + input));
+  const auto [command, purpose, input] = training.task().usage();
+  terminal.line(fmt::format("the run is {}; {}: {}{}", run, purpose, command_with({command, run}),
+                            input.empty() ? "" : " " + input));
 }
 
 /// Logs and says where a signal has stopped a training.
-void report_stop(const TaskTraining& training, Reports& reports, const RunFolder& run,
-                 const std::string& to_resume) {
+void report_stop(const Training& training, Reports& reports, const std::string& to_resume) {
   const Trainer& trainer = *training.trainer;
-  const bool unevaluated = save_unevaluated(training, run);
+  const bool unevaluated = save_unevaluated(training);
   reports.log.stopped(trainer, unevaluated);
   reports.log.sync();
   if (unevaluated)
     reports.terminal.line(fmt::format("{} has the weights of step {}, which are not evaluated",
-                                      run.model().string(), trainer.step_count()));
+                                      training.setup.run.model().string(), trainer.step_count()));
   const std::string where =
       trainer.done() ? "before all was evaluated" : fmt::format("at step {}", trainer.step_count());
   reports.terminal.line(fmt::format("stopped {}; to resume: {}", where, to_resume));
 }
 
 /// Saves the first state before anything is logged, so that a killed run can be resumed.
-void save_begin(const PreparedTraining& prepared, TrainingLog& log, Terminal& terminal) {
-  const RunFolder& run = prepared.setup.run;
+void save_begin(const Training& training, TrainingLog& log, Terminal& terminal) {
+  const RunFolder& run = training.setup.run;
   const int64_t log_begin = log.sync();
-  prepared.training->trainer->save(run.state(), log_begin);
-  if (log_begin < prepared.log_position)
+  training.trainer->save(run.state(), log_begin);
+  if (log_begin < training.log_position)
     terminal.line(
         fmt::format("{}: lacks lines that were there when the state was saved; it continues without them",
                     run.log().string()));
@@ -257,34 +257,33 @@ void save_begin(const PreparedTraining& prepared, TrainingLog& log, Terminal& te
 
 }  // namespace
 
-int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prepared) {
-  Setup& setup = prepared.setup;
-  TaskTraining& training = *prepared.training;
-  Trainer& trainer = *training.trainer;
-  const Recipe& recipe = setup.config.recipe;
-  write_setup(options, setup, prepared.compute);
+int lead(const TrainOptions& options, const Ranks* ranks, Training& training) {
+  const Setup& setup = training.setup;
+  const Trainer& trainer = *training.trainer;
+  const Recipe& recipe = training.recipe();
+  write_setup(options, training);
   const RunFolder& run = setup.run;
   const std::string to_resume =
       (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") + resume_command(run.path);
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
   if (begins_trained) save_model(run.model(), *training.model);
   Terminal terminal(recipe);
-  TrainingLog log(recipe, run, prepared.log_position, prepared.compute.device);
-  save_begin(prepared, log, terminal);
-  say_beginning(setup, prepared.before, prepared.compute, training, terminal);
+  TrainingLog log(recipe, run, training.log_position, training.compute.device);
+  save_begin(training, log, terminal);
+  say_beginning(training, terminal);
   std::optional<Scores> valid;  // of the best model
   try {
     const StopSignals signals;
     Reports reports{terminal, log, signals};
     try {
       if (begins_trained) evaluate_base(training, reports);
-      run_training(training, reports, setup);
+      run_training(training, reports);
       if (const std::string why = trainer.ended_by(); !why.empty())
         terminal.line(fmt::format("{}: the training ends", why));
-      if (file_is_there(run.model())) valid = measure_best(training, reports, setup, prepared.compute);
+      if (file_is_there(run.model())) valid = measure_best(training, reports);
       signals.throw_if_received();
     } catch (const Stopped& stopped) {
-      report_stop(training, reports, run, to_resume);
+      report_stop(training, reports, to_resume);
       return stopped.exit_status;
     }
   } catch (const Diverged& error) {
@@ -292,18 +291,18 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prep
   } catch (const InputError&) {
     throw;  // not a GPU error
   } catch (const Error& error) {
-    if (prepared.compute.device == Device::cpu) throw;
+    if (training.compute.device == Device::cpu) throw;
     throw Error(fmt::format("{}. To resume from the last saved state: {}, here or with --device cpu",
                             error.what(), to_resume));
   }
   log.sync();
-  if (valid) conclude(training, *valid, recipe, terminal, run);
+  if (valid) conclude(training, *valid, terminal);
   return 0;
 }
 
-int follow(PreparedTraining& prepared) {
+int follow(Training& training) {
   const StopSignals ignored;  // rank 0 stops the training
-  prepared.training->trainer->follow();
+  training.trainer->follow();
   return 0;
 }
 

@@ -86,41 +86,36 @@ void read_data(const TrainOptions& options, Setup& setup);
 /// model, and the files that its end needs are undamaged.
 void check_known_files(const Setup& setup, const Module& layout);
 
-/// A task with its model, in training.
-struct TaskTraining {
-  Task& task;
-  std::unique_ptr<Module> model;
-  std::unique_ptr<Objective> objective;
-  std::unique_ptr<Trainer> trainer;
+/// All that a training needs before it writes a file: its setup, and the task's model, in training.
+struct Training {
+  Setup setup;
+  Provenance before = setup.config.made_by;  // of a resumed run: how it was computed so far
+  Compute compute;
+  std::unique_ptr<Module> model{};
+  std::unique_ptr<Objective> objective{};
+  std::unique_ptr<Trainer> trainer{};
   std::vector<std::string> notes{};          // for the user
   std::vector<SentenceSet> sentence_sets{};  // on which vectors of sentences are measured while it trains
+  int64_t log_position = 0;
+
+  Training(const TrainOptions& options, bool leads);
+  Task& task() const { return setup.task(); }
+  const Recipe& recipe() const { return setup.config.recipe; }
 };
 
 /// Loads the weights that a training starts or resumes from, or tests a new model (Task::check_gradients()).
 /// Returns the position of the log at that time.
-int64_t load_begin(TaskTraining& training, const Setup& setup);
+int64_t load_begin(Training& training);
 
 /// Makes the folder of a new run, and writes its config.toml and vocabularies.
-void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute);
+void write_setup(const TrainOptions& options, Training& training);
 
-/// All that a training needs before it writes a file.
-struct PreparedTraining {
-  Setup setup;
-  Provenance before = setup.config.made_by;
-  Compute compute;
-  std::optional<TaskTraining> training;
-  int64_t log_position = 0;
-
-  PreparedTraining(const TrainOptions& options, bool leads);
-};
+/// Prints what a user should know before the first step.
+void say_beginning(const Training& training, Terminal& terminal);
 
 /// Trains, with all that is printed and written of it. Returns the exit status.
-int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prepared);
+int lead(const TrainOptions& options, const Ranks* ranks, Training& training);
 /// Computes what ranks other than 0 do; they print nothing and write no file.
-int follow(PreparedTraining& prepared);
-
-/// Prints what a user should know before the first step; `before` is how a resumed run was computed so far.
-void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
-                   const TaskTraining& training, Terminal& terminal);
+int follow(Training& training);
 
 }  // namespace rondo
