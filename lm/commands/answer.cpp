@@ -198,35 +198,27 @@ Command add_classify(CommandLine& line) {
 namespace {
 
 struct EmbedOptions : AnswerOptions {
-  std::string output;   // a .npy file; empty: standard output
   std::string vectors;  // word vectors for words that the run does not know; empty: these are <unk>
 };
 
-/// Prints or writes one vector for each line of input, in its order. An empty line is an empty sentence,
-/// which has a vector, too. Returns 0. InputError for a line that cannot be read; those before it are
-/// answered, except with a file or word vectors: a file is written whole, and which words need vectors is
-/// known at the end only.
+/// Prints one vector for each line of input, in its order. An empty line is an empty sentence, which has a
+/// vector, too. Returns 0. InputError for a line that cannot be read; those before it are answered, except
+/// with word vectors: which words need them is known at the end only.
 int embed(const EmbedOptions& options) {
-  const std::filesystem::path output =
-      file_to_write("--output", options.output, Pipes::refused, {options.vectors});
   const OpenTask run = open_for("embed", options);
-  if (output.empty() && options.vectors.empty()) return answer(run, options);
+  if (options.vectors.empty()) return answer(run, options);
   auto& task = dynamic_cast<SkipThoughtTask&>(run.task());
   InputLines input;
   std::vector<InputLine> lines;
-  for (std::string line; input.next(line);) lines.push_back({line, input.name()});
-  std::vector<Variable> tables;
-  if (!options.vectors.empty()) {
-    std::vector<std::pair<std::string, std::string>> texts;
-    for (const auto& [text, name] : lines)
-      texts.emplace_back(text_of_line(text, name, task.tokenization().unit), name);
-    tables = expand_vocabulary(dynamic_cast<SkipThought&>(*run.model), task, options.vectors, texts);
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (std::string line; input.next(line);) {
+    lines.push_back({line, input.name()});
+    texts.emplace_back(text_of_line(line, input.name(), task.tokenization().unit), input.name());
   }
+  const std::vector<Variable> tables =
+      expand_vocabulary(dynamic_cast<SkipThought&>(*run.model), task, options.vectors, texts);
   const Vectors vectors = task.vectors(*run.model, lines, tables);
-  if (!output.empty())
-    write_npy(output, vectors.numbers, vectors.width);
-  else
-    for (std::int64_t i = 0; i < vectors.size(); ++i) fmt::print("{}\n", fmt::join(vectors[i], " "));
+  for (std::int64_t i = 0; i < vectors.size(); ++i) fmt::print("{}\n", fmt::join(vectors[i], " "));
   return 0;
 }
 
@@ -236,11 +228,9 @@ Command add_embed(CommandLine& line) {
   const auto options = std::make_shared<EmbedOptions>();
   CLI::App& app = add_command(
       line, "embed", "print the vector of each sentence of standard input",
-      "lm embed runs/skip-thought-1 --output sentences.npy < sentences.txt",
+      "lm embed runs/skip-thought-1 < sentences.txt",
       "One line per sentence: the numbers of its vector. Sentences are written as in the training text.");
   add_run(app, "run", options->run, "the run folder, of task skip_thought");
-  add_text(app, "--output", options->output, "FILE.npy",
-           "an array [sentences, numbers] for NumPy, not lines");
   add_text(app, "--vectors", options->vectors, "FILE",
            "word vectors of word2vec or GloVe, in text, for words that the run does not know");
   add_device(app, *options);

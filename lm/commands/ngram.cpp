@@ -158,7 +158,7 @@ std::filesystem::path arpa_to_write(const NgramOptions& options, const Texts& te
   std::vector<std::string> read{options.arpa, options.text};
   if (texts.corpus)
     for (const FileDigest& file : texts.corpus->files) read.push_back(file.path);
-  return file_to_write("--out", options.out, Pipes::refused, read);
+  return file_to_write("--out", options.out, read);
 }
 
 /// Prints how well the model predicts the validation and the test text, or the other text, or each symbol of
