@@ -101,7 +101,8 @@ TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {
   ASSERT_EQ(twice.size(), 2u);
   EXPECT_EQ(twice[1].at("recipe"), "small (" + other.path("copy/run-0") + ")");
   output_of_lm({"eval", runs[0], "--split", "test", "--cache"});
-  EXPECT_EQ(rows_of_table({runs[0], runs[1]})[0].at("test cache perplexity").at("n"), 1);
+  EXPECT_EQ(rows_of_table({runs[0], runs[1]})[0].at("test cache perplexity"),
+            rows_of_table({runs[0]})[0].at("test cache perplexity"));
   output_of_lm({"eval", runs[1], "--split", "test", "--cache", "--set", "cache.lambda=0.5"});
   EXPECT_FALSE(rows_of_table({runs[0], runs[1]})[0].contains("test cache perplexity"));
 }
@@ -112,7 +113,7 @@ TEST_F(TableTest, RunsOnSeveralTextsSayOnWhich) {
   other.trained("run", {"--epochs", "1"});
   EXPECT_FALSE(rows_of_table({words(), letters()})[0].contains("text")) << "one text";
   expect_contains(run_lm({"table", words(), letters()}).err, "runs of one text have vocabularies of");
-  EXPECT_EQ(run_lm({"table", words(), words()}).err, "");
+  EXPECT_EQ(run_lm({"table", words(), words()}).err.find("vocabularies"), std::string::npos);
   const Json rows = rows_of_table({words(), letters(), other.path("run")});
   EXPECT_EQ(rows[0].at("text"), rows[1].at("text"));
   std::string digests;
