@@ -205,9 +205,11 @@ void run_training(const Training& training, Reports& reports) {
 
 /// The error text of a divergence, with advice for the user.
 Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
-  return Error(fmt::format("{}. Training stops{}; {}", error.what(),
-                           file_is_there(run.model()) ? " and the best model stays" : "",
-                           advice_after_divergence(finetunes ? "finetune" : "train")));
+  return Error(fmt::format(
+      "{}. Training stops{}; try a lower {}.learning_rate or stronger clipping (train.clip) in a new "
+      "run (another --out): --resume changes no settings",
+      error.what(), file_is_there(run.model()) ? " and the best model stays" : "",
+      finetunes ? "finetune" : "train"));
 }
 
 /// Prints the report at the end: baselines, a sample, how to use the model. It is not stored.

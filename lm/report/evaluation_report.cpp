@@ -49,29 +49,15 @@ std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained)
           : "all read as the same symbol");
 }
 
-namespace {
-
-bool is_worse_than_uniform(double nats, std::int64_t vocabulary_size) {
-  constexpr double margin = 0.1;  // nats: a new model is about as bad as that
-  return !(nats <= std::log(static_cast<double>(vocabulary_size)) + margin);
-}
-
-}  // namespace
-
 std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& rate) {
-  if (!is_worse_than_uniform(nats, vocabulary_size)) return "";
+  constexpr double margin = 0.1;  // nats: a new model is about as bad as that
+  const double uniform = std::log(static_cast<double>(vocabulary_size));
+  if (nats <= uniform + margin) return "";
   return fmt::format(
       "giving all {} symbols the same probability costs {:.2f} nats; this costs more: the model has not "
       "learnt such a text, has lost its state in it (--streams 64 would cost less), or has diverged (lower "
       "{})",
-      vocabulary_size, std::log(static_cast<double>(vocabulary_size)), rate);
-}
-
-std::string advice_after_divergence(const std::string& section) {
-  return fmt::format(
-      "try a lower {}.learning_rate or stronger clipping (train.clip) in a new run (another --out): --resume "
-      "changes no settings",
-      section);
+      vocabulary_size, uniform, rate);
 }
 
 // --- Evaluation report ---

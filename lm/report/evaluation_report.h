@@ -32,9 +32,6 @@ std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained 
 /// A warning if a language model costs more than equal probabilities; else empty. `rate` is the learning rate
 /// that may be too high.
 std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& rate);
-/// What to do after a training has diverged; `section` has its learning rate.
-std::string advice_after_divergence(const std::string& section);
-
 // --- Evaluation report ---
 // The output of `lm eval`: text or JSON on stdout. The measurement: lm/commands/eval.cpp.
 
