@@ -15,7 +15,9 @@
 
 namespace rondo {
 
+namespace {
 using Json = nlohmann::ordered_json;
+}  // namespace
 
 Mean mean_of(const std::vector<double>& values) {
   Mean it{values.size()};
