@@ -9,7 +9,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "data/files/lines.h"
 #include "lm/program/terminal.h"
 #include "lm/report/svg.h"
 
