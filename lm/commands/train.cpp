@@ -178,7 +178,7 @@ Compute compute_of(const TrainOptions& options, const Setup& setup) {
   return choose_device({device, precision, options.threads.value_or(static_cast<int>(before.threads))});
 }
 
-Training::Training(const TrainOptions& options, bool leads)
+PreparedTraining::PreparedTraining(const TrainOptions& options, bool leads)
     : setup(options, leads), compute(compute_of(options, setup)) {
   read_data(options, setup);
   const TrainerOptions& how = recipe().trainer;
@@ -207,7 +207,7 @@ Training::Training(const TrainOptions& options, bool leads)
 namespace {
 
 /// Returns a digest of all that ranks must have in common.
-std::string shared_digest(const Training& it) {
+std::string shared_digest(const PreparedTraining& it) {
   Recipe recipe = it.recipe();
   std::string all = write_toml(keys_of(recipe)) + digest_of(it.task().vocabularies());
   for (const std::string& digest : digests_of(sha256_lines(it.task().files()))) all += digest;
@@ -219,12 +219,12 @@ std::string shared_digest(const Training& it) {
 }
 
 /// On all ranks, or on none.
-std::unique_ptr<Training> prepare(const TrainOptions& options, Ranks* ranks) {
-  std::unique_ptr<Training> it;
-  if (!ranks) return std::make_unique<Training>(options, true);
+std::unique_ptr<PreparedTraining> prepare(const TrainOptions& options, Ranks* ranks) {
+  std::unique_ptr<PreparedTraining> it;
+  if (!ranks) return std::make_unique<PreparedTraining>(options, true);
   std::string digest;
   prepare_together(*ranks, [&] {
-    it = std::make_unique<Training>(options, ranks->leads());
+    it = std::make_unique<PreparedTraining>(options, ranks->leads());
     const std::string why_not = it->compute.device == Device::cuda ? cuda::why_no_all_reduce() : "";
     check_input(why_not.empty(), "several ranks on GPUs: {}; or use --device cpu", why_not);
     digest = shared_digest(*it);
@@ -239,7 +239,7 @@ std::unique_ptr<Training> prepare(const TrainOptions& options, Ranks* ranks) {
 
 int train(const TrainOptions& options) {
   const std::unique_ptr<Ranks> ranks = meet_ranks();
-  const std::unique_ptr<Training> prepared = prepare(options, ranks.get());
+  const std::unique_ptr<PreparedTraining> prepared = prepare(options, ranks.get());
   if (!ranks) return lead(options, nullptr, *prepared);
   try {
     if (prepared->compute.device == Device::cuda) ranks->use_gpus();

@@ -137,7 +137,7 @@ void check_known_files(const Setup& setup, const Module& layout) {
     check_model_layout(setup.base().model(), layout);
 }
 
-int64_t load_begin(Training& training) {
+int64_t load_begin(PreparedTraining& training) {
   const Setup& setup = training.setup;
   const RunFolder& run = setup.run;
   Trainer& trainer = *training.trainer;
@@ -179,7 +179,7 @@ bool has_foreign_vocabulary(const Setup& setup) {
 
 }  // namespace
 
-void write_setup(const TrainOptions& options, Training& training) {
+void write_setup(const TrainOptions& options, PreparedTraining& training) {
   Setup& setup = training.setup;
   const Compute& compute = training.compute;
   auto& [recipe, made_by] = setup.config;
@@ -203,7 +203,7 @@ void write_setup(const TrainOptions& options, Training& training) {
   for (const auto& [name, content] : vocabularies) write_atomically(setup.run.path / name, content);
 }
 
-void say_beginning(const Training& training, Terminal& terminal) {
+void say_beginning(const PreparedTraining& training, Terminal& terminal) {
   const Setup& setup = training.setup;
   const Compute& compute = training.compute;
   const auto& [recipe, made_by] = setup.config;

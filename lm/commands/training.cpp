@@ -60,11 +60,11 @@ struct Reports {
   }
 };
 
-void report_metrics(const Training& training, Reports& reports) {
+void report_metrics(const PreparedTraining& training, Reports& reports) {
   reports.observers.updated(*training.trainer, training.trainer->metrics());
 }
 
-Scores evaluate_valid(const Training& training, Reports& reports) {
+Scores evaluate_valid(const PreparedTraining& training, Reports& reports) {
   return training.objective->evaluate(
       reports.progress_of("evaluating valid", training.task().validation_size()));
 }
@@ -78,7 +78,7 @@ std::string warning_of_scores(const Recipe& recipe, const Scores& scores) {
 
 /// Evaluates the weights, or their average once averaging has started, reports it, and saves them if they are
 /// the best so far. If a signal ends it, the training is unchanged.
-void evaluate_and_save_best(const Training& training, Reports& reports) {
+void evaluate_and_save_best(const PreparedTraining& training, Reports& reports) {
   Trainer& trainer = *training.trainer;
   const bool averaged = trainer.averages();
   const auto evaluated = trainer.evaluated_weights();
@@ -95,7 +95,7 @@ void evaluate_and_save_best(const Training& training, Reports& reports) {
 
 /// A training that ends before its first evaluation leaves a model to use, too: the weights as they are.
 /// Returns whether it is that model.
-bool save_unevaluated(const Training& training) {
+bool save_unevaluated(const PreparedTraining& training) {
   Trainer& trainer = *training.trainer;
   if (trainer.has_best() || trainer.step_count() == 0) return false;
   const auto evaluated = trainer.evaluated_weights();
@@ -104,7 +104,7 @@ bool save_unevaluated(const Training& training) {
 }
 
 /// Evaluates the trained model that a training begins with: the result must be better.
-void evaluate_base(const Training& training, Reports& reports) {
+void evaluate_base(const PreparedTraining& training, Reports& reports) {
   const Scores scores = evaluate_valid(training, reports);
   training.trainer->set_baseline(scores);
   reports.observers.began_with(scores);
@@ -112,7 +112,7 @@ void evaluate_base(const Training& training, Reports& reports) {
 
 /// Completes the best model of a finished training, measures it on each text, and records what it found.
 /// Returns the scores on the validation text. A signal that ends it leaves nothing half done.
-Scores measure_best(const Training& training, Reports& reports) {
+Scores measure_best(const PreparedTraining& training, Reports& reports) {
   const RunFolder& run = training.setup.run;
   Task& task = training.task();
   load_model(run.model(), *training.model);
@@ -135,7 +135,7 @@ Scores measure_best(const Training& training, Reports& reports) {
 }
 
 /// The training loop. After a signal it saves and throws Stopped.
-void run_training(const Training& training, Reports& reports) {
+void run_training(const PreparedTraining& training, Reports& reports) {
   Trainer& trainer = *training.trainer;
   const RunOptions& options = training.recipe().run;
   Task& task = training.task();
@@ -213,7 +213,7 @@ Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
 }
 
 /// Prints the report at the end: baselines, a sample, how to use the model. It is not stored.
-void conclude(const Training& training, const Scores& valid, Terminal& terminal) {
+void conclude(const PreparedTraining& training, const Scores& valid, Terminal& terminal) {
   const Recipe& recipe = training.recipe();
   const std::string run = training.setup.run.path.string();
   if (LanguageModellingTask* task = recipe.language_modelling()) {
@@ -233,7 +233,7 @@ void conclude(const Training& training, const Scores& valid, Terminal& terminal)
 }
 
 /// Logs and says where a signal has stopped a training.
-void report_stop(const Training& training, Reports& reports, const std::string& to_resume) {
+void report_stop(const PreparedTraining& training, Reports& reports, const std::string& to_resume) {
   const Trainer& trainer = *training.trainer;
   const bool unevaluated = save_unevaluated(training);
   reports.log.stopped(trainer, unevaluated);
@@ -247,7 +247,7 @@ void report_stop(const Training& training, Reports& reports, const std::string& 
 }
 
 /// Saves the first state before anything is logged, so that a killed run can be resumed.
-void save_begin(const Training& training, TrainingLog& log, Terminal& terminal) {
+void save_begin(const PreparedTraining& training, TrainingLog& log, Terminal& terminal) {
   const RunFolder& run = training.setup.run;
   const int64_t log_begin = log.sync();
   training.trainer->save(run.state(), log_begin);
@@ -259,7 +259,7 @@ void save_begin(const Training& training, TrainingLog& log, Terminal& terminal) 
 
 }  // namespace
 
-int lead(const TrainOptions& options, const Ranks* ranks, Training& training) {
+int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& training) {
   const Setup& setup = training.setup;
   const Trainer& trainer = *training.trainer;
   const Recipe& recipe = training.recipe();
@@ -302,7 +302,7 @@ int lead(const TrainOptions& options, const Ranks* ranks, Training& training) {
   return 0;
 }
 
-int follow(Training& training) {
+int follow(PreparedTraining& training) {
   const StopSignals ignored;  // rank 0 stops the training
   training.trainer->follow();
   return 0;

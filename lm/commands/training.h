@@ -87,7 +87,7 @@ void read_data(const TrainOptions& options, Setup& setup);
 void check_known_files(const Setup& setup, const Module& layout);
 
 /// All that a training needs before it writes a file: its setup, and the task's model, in training.
-struct Training {
+struct PreparedTraining {
   Setup setup;
   Provenance before = setup.config.made_by;  // of a resumed run: how it was computed so far
   Compute compute;
@@ -98,24 +98,24 @@ struct Training {
   std::vector<SentenceSet> sentence_sets{};  // on which vectors of sentences are measured while it trains
   int64_t log_position = 0;
 
-  Training(const TrainOptions& options, bool leads);
+  PreparedTraining(const TrainOptions& options, bool leads);
   Task& task() const { return setup.task(); }
   const Recipe& recipe() const { return setup.config.recipe; }
 };
 
 /// Loads the weights that a training starts or resumes from, or tests a new model (Task::check_gradients()).
 /// Returns the position of the log at that time.
-int64_t load_begin(Training& training);
+int64_t load_begin(PreparedTraining& training);
 
 /// Makes the folder of a new run, and writes its config.toml and vocabularies.
-void write_setup(const TrainOptions& options, Training& training);
+void write_setup(const TrainOptions& options, PreparedTraining& training);
 
 /// Prints what a user should know before the first step.
-void say_beginning(const Training& training, Terminal& terminal);
+void say_beginning(const PreparedTraining& training, Terminal& terminal);
 
 /// Trains, with all that is printed and written of it. Returns the exit status.
-int lead(const TrainOptions& options, const Ranks* ranks, Training& training);
+int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& training);
 /// Computes what ranks other than 0 do; they print nothing and write no file.
-int follow(Training& training);
+int follow(PreparedTraining& training);
 
 }  // namespace rondo

@@ -73,12 +73,11 @@ TEST(Plot, DrawsTheLogsOfSeveralRuns) {
 
   const Words points = texts_in(figure_of(page, "loss"), "title");
   for (const Json& line : log_of(data.path("sgd")))
-    if (line.contains("step") && line.value("split", "") == "valid")
-      EXPECT_EQ(std::count(points.begin(), points.end(),
-                           fmt::format("{:.6g}: {:.6g}", line.at("epochs_trained").get<double>(),
-                                       std::exp(line.at("nats").get<double>()))),
-                2)
-          << "of the run and its copy";
+    if (line.contains("step") && line.value("split", "") == "valid") {
+      const std::string point = fmt::format("{:.6g}: {:.6g}", line.at("epochs_trained").get<double>(),
+                                            std::exp(line.at("nats").get<double>()));
+      EXPECT_EQ(std::count(points.begin(), points.end(), point), 2) << "of the run and its copy";
+    }
   for (const char* name : {"gradients", "gradients_by_epoch", "activations", "gates"}) figure_of(page, name);
   for (const std::string& name : figures_on(page))
     EXPECT_TRUE(bytes_of_file(data / "pictures" / (name + ".svg")).starts_with("<svg ")) << name;

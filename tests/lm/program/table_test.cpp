@@ -26,7 +26,9 @@ TEST_F(TableTest, HasWhatTheRunsMeasured) {
   for (const Json& entry : log_of(words())) {
     if (entry.value("split", "") == "test") test = entry;
     if (entry.value("split", "") == "valid") valid = entry;  // the last is that of the best model
-    if (entry.contains("epoch")) EXPECT_LE(entry.at("training_seconds"), row.at("training time"));
+    if (entry.contains("epoch")) {
+      EXPECT_LE(entry.at("training_seconds"), row.at("training time"));
+    }
   }
   for (const char* key : {"nats", "perplexity", "symbols"}) {
     EXPECT_EQ(row.at(std::string("valid ") + key), valid.at(key)) << key;
