@@ -25,10 +25,6 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
 using WritePiece = std::function<void(std::string_view)>;
 void write_atomically(const std::filesystem::path& path, const std::function<void(const WritePiece&)>& write);
 
-/// Replaces a file by an array [rows, columns] of 32-bit floats, in NumPy's format (.npy, version 1.0), which
-/// numpy.load() reads. Error if it cannot be written.
-void write_npy(const std::filesystem::path& path, std::span<const float> numbers, std::int64_t columns);
-
 /// The maximum length: a file with a longer line is not a file of lines.
 constexpr std::size_t longest_line = 16 << 20;
 

@@ -47,8 +47,20 @@ OpenTask open_for(const std::string& command, const AnswerOptions& options) {
   OpenTask run = open_task(options.run, choose_device(options).device);
   if (run.task().usage().command != command) refuse_task(run.folder, run.config, tasks_of(command));
   if (!options.part.empty()) run.task().choose_part(options.part, "--task");
-  for (const Setting& it : options.settings) apply_setting(it, keys_of(run.config.recipe));
+  for (const Setting& it : options.settings) {
+    check_input(it.key.starts_with("decoding."), "{}: only settings of [decoding] can change", it.where);
+    apply_setting(it, keys_of(run.config.recipe));
+  }
   return run;
+}
+
+void print_answer(const AnswerOptions& options, const LineAnswer& it) {
+  if (!options.scores || !it.score)
+    fmt::print("{}\n", it.text);
+  else if (options.score_first)
+    fmt::print("{:.4f}\t{}\n", *it.score, it.text);
+  else
+    fmt::print("{}\t{:.4f}\n", it.text, *it.score);
 }
 
 /// Prints a line of output for each line of input, in its order; with `is_numbered` a line for each of the
@@ -56,34 +68,30 @@ OpenTask open_for(const std::string& command, const AnswerOptions& options) {
 /// line has an empty answer. Returns 0. InputError for a line that cannot be read; those before it are
 /// answered.
 int answer(const OpenTask& run, const AnswerOptions& options, bool is_numbered = false) {
-  AttentionFile attention(options.attention);
+  const std::filesystem::path attention = file_to_write("--attention", options.attention);
+  std::vector<Alignment> alignments;
   UnknownShare unknown{.text = "the input", .is_predicted = false};
   std::int64_t number = 0, with_symbols = 0, empty = 0;
   const auto print = [&](const LineAnswer& it) {
     if (is_numbered)
       fmt::print("{} ||| {} ||| {:.4f}\n", number, it.text, *it.score);
-    else if (!options.scores || !it.score)
-      fmt::print("{}\n", it.text);
-    else if (options.score_first)
-      fmt::print("{:.4f}\t{}\n", *it.score, it.text);
     else
-      fmt::print("{}\t{:.4f}\n", it.text, *it.score);
-    if (attention) attention.add(it.alignment);
+      print_answer(options, it);
+    if (!attention.empty()) alignments.push_back(it.alignment);
   };
-  attention.fill([&] {
-    InputLines lines;
-    answer_lines(lines, as_many_as_have_come, [&](const std::vector<InputLine>& some) {
-      for (const LineAnswer& it : run.task().answer(*run.model, some)) {
-        if (!it.note.empty()) fmt::print(stderr, "lm: {}\n", it.note);
-        print(it);
-        for (const LineAnswer& next : it.next_best) print(next);
-        unknown.symbols += it.symbols, unknown.unknowns += it.unknowns;
-        if (it.symbols > 0) ++with_symbols, empty += it.text.empty();
-        ++number;
-      }
-      flush_output();
-    });
+  InputLines lines;
+  answer_lines(lines, as_many_as_have_come, [&](const std::vector<InputLine>& some) {
+    for (const LineAnswer& it : run.task().answer(*run.model, some)) {
+      if (!it.note.empty()) fmt::print(stderr, "lm: {}\n", it.note);
+      print(it);
+      for (const LineAnswer& next : it.next_best) print(next);
+      unknown.symbols += it.symbols, unknown.unknowns += it.unknowns;
+      if (it.symbols > 0) ++with_symbols, empty += it.text.empty();
+      ++number;
+    }
+    flush_output();
   });
+  if (!attention.empty()) write_attention(attention, alignments);
   print_warning(warning_of_unknowns(unknown));
   print_warning(warning_of_empty(empty, with_symbols));
   return 0;
@@ -91,16 +99,20 @@ int answer(const OpenTask& run, const AnswerOptions& options, bool is_numbered =
 
 // --- Options ---
 
-/// An option that gives a key of [decoding] another value than the run's.
-void add_decoding(CLI::App& to, const std::string& name, std::vector<Setting>& into, const std::string& key,
-                  const std::string& type, const std::string& what) {
-  const auto add = [&into, name, key](const std::string& value) {
-    into.push_back({fmt::format("{} {}", name, value), "decoding." + key, value});
+/// --beam, and --set for all keys of [decoding], which have other values here than in the run.
+void add_decoding(CLI::App& to, std::vector<Setting>& into, const std::string& keys) {
+  const auto set_beam = [&into](const std::string& value) {
+    into.push_back({"--beam " + value, "decoding.beam", value});
   };
-  to.add_option_function<std::string>(name, add, what)->type_name(type);
+  add_settings(to, into, "a setting of [decoding], can be repeated: " + keys);
+  to.add_option_function<std::string>("--beam", set_beam, "the same as --set decoding.beam=N; 1: greedy")
+      ->type_name("N");
 }
 
-constexpr const char* attention_file = "FILE.svg|FILE.jsonl";
+void add_attention(CLI::App& to, AnswerOptions& options) {
+  add_text(to, "--attention", options.attention, "FILE.svg|FILE.jsonl",
+           "write what was attended to: a picture if the name ends in .svg, else a JSON object a line");
+}
 
 }  // namespace
 
@@ -135,26 +147,32 @@ Command add_translate(CommandLine& line) {
   add_run(app, "run", options->run, "the run folder");
   app.add_option("--task", options->part, "a task of a multi-task run (default: its first)")
       ->type_name("NAME");
-  std::vector<Setting>& settings = options->settings;
-  add_decoding(app, "--beam", settings, "beam", "N", "hypotheses at a time; 1: greedy");
-  add_decoding(app, "--n-best", settings, "n_best", "N",
-               "print so many translations of each sentence: NUMBER ||| TRANSLATION ||| SCORE");
-  add_decoding(app, "--max-length", settings, "max_length", "N",
-               "symbols of a translation, with its end symbol");
-  add_decoding(app, "--length-penalty", settings, "length_penalty", "A", "above 0 favours long translations");
+  add_decoding(app, options->settings,
+               "beam, max_length, length_penalty, n_best; with several translations of a sentence each is a "
+               "line, NUMBER ||| TRANSLATION ||| SCORE");
   app.add_flag("--allow-unk", options->allow_unknown, "let <unk> be written");
   app.add_flag("--replace-unk", options->replace_unknown,
-               "write the word of the sentence that was attended to most in place of <unk>");
-  app.add_flag("--scores", options->scores,
-               "print the score and a tab before each translation; --n-best prints it anyway");
-  add_text(
-      app, "--attention", options->attention, attention_file,
-      "write what each symbol attended to: a picture if the name ends in .svg, else a JSON object a line");
+               "write the word that was attended to most in place of <unk>");
+  app.add_flag("--scores", options->scores, "print the score and a tab before each translation");
+  add_attention(app, *options);
   add_device(app, *options);
   return {&app, [options] { return translate(*options); }};
 }
 
 // --- Classify, answer ---
+
+namespace {
+
+/// Adds what the commands have in common that need no more than the lines.
+Command add_answering(CLI::App& app, const std::string& command,
+                      const std::shared_ptr<AnswerOptions>& options) {
+  add_run(app, "run", options->run, "the run folder");
+  app.add_flag("--scores", options->scores, "print the probability of the answer after a tab");
+  add_device(app, *options);
+  return {&app, [options, command] { return answer(open_for(command, *options), *options); }};
+}
+
+}  // namespace
 
 Command add_answer(CommandLine& line) {
   const auto options = std::make_shared<AnswerOptions>();
@@ -163,26 +181,16 @@ Command add_answer(CommandLine& line) {
       "lm answer runs/attentive-reader-1 < questions.txt",
       "A line is a document, a tab, and a question in which @placeholder stands for what is asked; the "
       "answer is an entity of the document: @entity0, @entity1, ...");
-  add_run(app, "run", options->run, "the run folder");
-  app.add_flag("--scores", options->scores, "print the probability of the answer after a tab");
-  add_text(app, "--attention", options->attention, attention_file,
-           "write how much each word of the document was attended to: a picture if the name ends in .svg, "
-           "else one JSON object per line");
-  add_device(app, *options);
-  return {&app, [options] { return answer(open_for("answer", *options), *options); }};
+  add_attention(app, *options);
+  return add_answering(app, "answer", options);
 }
 
 Command add_classify(CommandLine& line) {
-  const auto options = std::make_shared<AnswerOptions>();
   CLI::App& app = add_command(
       line, "classify", "print the class of each sentence of standard input",
       "lm classify runs/classify-trec-1 < questions.txt",
-      "One line per sentence: its most probable class. Sentences are UTF-8, written as in the run's training "
-      "text.");
-  add_run(app, "run", options->run, "the run folder");
-  app.add_flag("--scores", options->scores, "print the probability of the class after a tab");
-  add_device(app, *options);
-  return {&app, [options] { return answer(open_for("classify", *options), *options); }};
+      "One line per sentence: its most probable class. Sentences are written as in the training text.");
+  return add_answering(app, "classify", std::make_shared<AnswerOptions>());
 }
 
 // --- Embed ---
@@ -190,35 +198,27 @@ Command add_classify(CommandLine& line) {
 namespace {
 
 struct EmbedOptions : AnswerOptions {
-  std::string output;   // a .npy file; empty: standard output
   std::string vectors;  // word vectors for words that the run does not know; empty: these are <unk>
 };
 
-/// Prints or writes one vector for each line of input, in its order. An empty line is an empty sentence,
-/// which has a vector, too. Returns 0. InputError for a line that cannot be read; those before it are
-/// answered, except with a file or word vectors: a file is written whole, and which words need vectors is
-/// known at the end only.
+/// Prints one vector for each line of input, in its order. An empty line is an empty sentence, which has a
+/// vector, too. Returns 0. InputError for a line that cannot be read; those before it are answered, except
+/// with word vectors: which words need them is known at the end only.
 int embed(const EmbedOptions& options) {
-  const std::filesystem::path output =
-      file_to_write("--output", options.output, Pipes::refused, {options.vectors});
   const OpenTask run = open_for("embed", options);
-  if (output.empty() && options.vectors.empty()) return answer(run, options);
+  if (options.vectors.empty()) return answer(run, options);
   auto& task = dynamic_cast<SkipThoughtTask&>(run.task());
   InputLines input;
   std::vector<InputLine> lines;
-  for (std::string line; input.next(line);) lines.push_back({line, input.name()});
-  std::vector<Variable> tables;
-  if (!options.vectors.empty()) {
-    std::vector<std::pair<std::string, std::string>> texts;
-    for (const auto& [text, name] : lines)
-      texts.emplace_back(text_of_line(text, name, task.tokenization().unit), name);
-    tables = expand_vocabulary(dynamic_cast<SkipThought&>(*run.model), task, options.vectors, texts);
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (std::string line; input.next(line);) {
+    lines.push_back({line, input.name()});
+    texts.emplace_back(text_of_line(line, input.name(), task.tokenization().unit), input.name());
   }
+  const std::vector<Variable> tables =
+      expand_vocabulary(dynamic_cast<SkipThought&>(*run.model), task, options.vectors, texts);
   const Vectors vectors = task.vectors(*run.model, lines, tables);
-  if (!output.empty())
-    write_npy(output, vectors.numbers, vectors.width);
-  else
-    for (std::int64_t i = 0; i < vectors.size(); ++i) fmt::print("{}\n", fmt::join(vectors[i], " "));
+  for (std::int64_t i = 0; i < vectors.size(); ++i) fmt::print("{}\n", fmt::join(vectors[i], " "));
   return 0;
 }
 
@@ -228,15 +228,11 @@ Command add_embed(CommandLine& line) {
   const auto options = std::make_shared<EmbedOptions>();
   CLI::App& app = add_command(
       line, "embed", "print the vector of each sentence of standard input",
-      "lm embed runs/skip-thought-1 --output sentences.npy < sentences.txt",
-      "One line per sentence, in their order: the numbers of its vector, separated by spaces. Sentences are "
-      "written as in the run's training text.");
+      "lm embed runs/skip-thought-1 < sentences.txt",
+      "One line per sentence: the numbers of its vector. Sentences are written as in the training text.");
   add_run(app, "run", options->run, "the run folder, of task skip_thought");
-  add_text(app, "--output", options->output, "FILE.npy",
-           "an array [sentences, numbers] for NumPy, not lines");
   add_text(app, "--vectors", options->vectors, "FILE",
-           "word vectors in the text format of word2vec or GloVe: words that the run does not know get "
-           "theirs, by a linear map from words that both know (default: they are <unk>)");
+           "word vectors of word2vec or GloVe, in text, for words that the run does not know");
   add_device(app, *options);
   return {&app, [options] { return embed(*options); }};
 }
@@ -247,36 +243,16 @@ namespace {
 
 struct TranscribeOptions : AnswerOptions {
   std::vector<std::string> files;
-  bool json = false;
-
-  bool sets(const std::string& key) const {
-    return std::any_of(settings.begin(), settings.end(),
-                       [&](const Setting& it) { return it.key == "decoding." + key; });
-  }
 };
 
 /// Prints one line for each file, in their order. Returns 0. InputErrors come before anything is printed.
 int transcribe(const TranscribeOptions& options) {
   const OpenTask run = open_for("transcribe", options);
-  SpeechDecodingOptions& decoding = dynamic_cast<SpeechTask&>(run.task()).settings.decoding;
-  constexpr std::int64_t beam_with_ngram = 32;
-  if (!decoding.ngram.empty() && decoding.beam == 1 && !options.sets("beam")) decoding.beam = beam_with_ngram;
-  check_input(!decoding.ngram.empty() || (!options.sets("ngram_weight") && !options.sets("insertion_bonus")),
-              "--ngram-weight and --insertion-bonus are for an n-gram model: give --ngram FILE");
   validate(run.config.recipe, options.run);
   warn_of_changed_files(run);
   std::vector<InputLine> recordings;
   for (const std::string& file : options.files) recordings.push_back({file, file});
-  auto list = nlohmann::ordered_json::array();
-  const std::vector<LineAnswer> answers = run.task().answer(*run.model, recordings);
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    const LineAnswer& it = answers[i];
-    if (!options.json) fmt::print("{}\n", it.text);
-    list.push_back({{"file", options.files[i]}, {"transcript", it.text}, {"log_probability", *it.score}});
-  }
-  if (options.json)
-    print_json(
-        nlohmann::ordered_json{{"run", options.run}, {"read", text_of(decoding)}, {"recordings", list}});
+  for (const LineAnswer& it : run.task().answer(*run.model, recordings)) print_answer(options, it);
   return 0;
 }
 
@@ -284,21 +260,15 @@ int transcribe(const TranscribeOptions& options) {
 
 Command add_transcribe(CommandLine& line) {
   const auto options = std::make_shared<TranscribeOptions>();
-  CLI::App& app = add_command(
-      line, "transcribe", "print what is said in recordings",
-      "lm transcribe runs/speech-digits-1 one.wav two.wav",
-      "One line per recording, which is a WAV file with one channel, of the run's data.sample_rate. Where "
-      "the run normalizes frames by speaker, all recordings are taken as those of one speaker. The defaults "
-      "of the options are the run's.");
+  CLI::App& app = add_command(line, "transcribe", "print what is said in recordings",
+                              "lm transcribe runs/speech-digits-1 one.wav two.wav",
+                              "One line per recording, a WAV file with one channel, of the run's "
+                              "data.sample_rate. All recordings are "
+                              "taken as those of one speaker. The defaults of the options are the run's.");
   add_run(app, "run", options->run, "the run folder");
   app.add_option("files", options->files, "recordings")->type_name("FILE.wav")->required();
-  std::vector<Setting>& settings = options->settings;
-  add_decoding(app, "--beam", settings, "beam", "N", "prefixes of a search; 1: greedy");
-  add_decoding(app, "--ngram", settings, "ngram", "FILE.arpa",
-               "an n-gram model that takes part in the search; '': none");
-  add_decoding(app, "--ngram-weight", settings, "ngram_weight", "X", "weight of its log probability");
-  add_decoding(app, "--insertion-bonus", settings, "insertion_bonus", "X", "nats for each of its symbols");
-  app.add_flag("--json", options->json, "print one JSON object");
+  add_decoding(app, options->settings, "beam, ngram, ngram_weight, insertion_bonus");
+  app.add_flag("--scores", options->scores, "print the log probability of the transcript after a tab");
   add_device(app, *options);
   return {&app, [options] { return transcribe(*options); }};
 }

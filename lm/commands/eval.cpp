@@ -300,11 +300,10 @@ Command add_eval(CommandLine& line) {
   CLI::App& app = add_command(
       line, "eval", "measure a model on a text: nats, bits, perplexity; BLEU, chrF, accuracy, error rates",
       "lm eval runs/char-lstm-1 --split test",
-      "Nats are the mean of -ln p over the symbols scored, which are all but the first, and whose number is "
-      "printed. Streams are pieces of the text, each from the initial state. --dynamic reads the training "
-      "text once before, then scores dynamic.length symbols at a time and updates the weights from that "
-      "loss; --cache mixes what cache.window states remember into p. Both read one stream. `lm info --keys "
-      "--recipe NAME` lists the settings.");
+      "Nats are the mean of -ln p over the symbols scored, which are all but the first. Streams are pieces "
+      "of "
+      "the text, each from the initial state; --dynamic and --cache read one. `lm info --keys --recipe NAME` "
+      "lists the settings.");
   add_run(app, "run", options.run, "the run folder");
   CLI::Option* split =
       app.add_option("--split", options.split,
@@ -314,44 +313,37 @@ Command add_eval(CommandLine& line) {
           ->capture_default_str();
   CLI::Option* text =
       add_text(app, "text,--text", options.text, "FILE",
-               "a text file, or - for standard input; of a translator NAME, for the files NAME.SOURCE and "
-               "NAME.TARGET; of a classifier a file with labels (default: the text of --split)")
+               "a text, or - for standard input; of a translator NAME, for NAME.SOURCE and NAME.TARGET")
           ->excludes(split);
   CLI::Option* streams =
       add_value(app, "--streams", options.streams, "N", integer(1, 1000000),
-                "pieces read side by side, the state carried on: more is faster, 1 is exact (default: as the "
-                "run's data.evaluated_as and train.final_streams say)");
-  add_text(app, "--task", options.task, "NAME",
-           "a task of a multi-task run (default: its first): BLEU and chrF if it has a source");
+                "pieces read side by side: more is faster, 1 is exact (default: the run's settings)");
+  add_text(app, "--task", options.task, "NAME", "a task of a multi-task run (default: its first)");
   CLI::Option* data =
       add_text(app, "--data", options.data, "DIR|FILE", "where the run's text lies now, if it has moved");
   CLI::Option* dynamic =
       app.add_flag("--dynamic", options.dynamic,
-                   "dynamic evaluation: the weights learn from the text after it was scored, and are put "
-                   "back at the end");
+                   "dynamic evaluation: the weights learn from the text after it was scored");
   CLI::Option* cache =
       app.add_flag("--cache", options.cache,
                    "neural cache: symbols that followed states like the present one are more probable");
-  CLI::Option* sets = add_settings(
-      app, options.settings,
-      "a setting of [dynamic] or [cache], of a translator or recogniser of [decoding]; can be repeated "
-      "(default: the run's)");
+  CLI::Option* sets =
+      add_settings(app, options.settings,
+                   "a setting of [dynamic], [cache] or [decoding], can be repeated (default: the run's)");
   CLI::Option* tune = app.add_flag("--tune", options.tune,
                                    "first search the settings of --dynamic and --cache on the validation "
                                    "text");
   add_value(app, "--budget", options.budget, "N", integer(1),
-            fmt::format("symbols that --tune may score, beside the statistics of --dynamic (default: {})",
-                        default_tuning_budget))
+            fmt::format("symbols that --tune may score (default: {})", default_tuning_budget))
       ->needs(tune);
-  CLI::Option* sentences = add_list(
-      app, "--sentences", options.sentences, "FOLDER",
-      "of a skip-thought run: a folder with SICK, MSRP, MR, CR, SUBJ, MPQA or TREC, on which its vectors "
-      "are measured; can be repeated");
+  CLI::Option* sentences =
+      add_list(app, "--sentences", options.sentences, "FOLDER",
+               "a folder with SICK, MSRP, ... on which vectors of sentences are measured; can be repeated");
   sentences->check(not_empty());
   for (CLI::Option* other : {split, text, streams, data, dynamic, cache, sets, tune})
     sentences->excludes(other);
   add_text(app, "--vectors", options.vectors, "FILE",
-           "with --sentences: word vectors for words that the run does not know, as of lm embed")
+           "word vectors for words that the run does not know, as of lm embed")
       ->needs(sentences);
   add_device(app, options);
   app.add_flag("--json", options.json, "print one JSON object");

@@ -273,9 +273,8 @@ Command add_export(CommandLine& line) {
   CLI::App& app = add_command(
       line, "export", "write a language model for PyTorch or ONNX",
       "lm export runs/char-lstm-1 --format onnx --out exported",
-      "The folder has the weights, vocab.txt, config.json, model.py, which loads the model, and use.py, "
-      "which prints what lm score prints, and samples: python3 FOLDER/use.py score < LINES. Of --format "
-      "pytorch, lm import FOLDER makes a run again.");
+      "The folder has the weights, vocab.txt, model.py, which loads the model, and use.py, which prints what "
+      "lm score prints, and samples. Of --format pytorch, lm import FOLDER makes a run again.");
   add_run(app, "run", options->run, "the run folder");
   add_choice<ExportFormat>(app, "--format", options->format, "pytorch or onnx")
       ->default_str(name_of(options->format));
@@ -382,19 +381,16 @@ Command add_import(CommandLine& line) {
   CLI::App& app = add_command(
       line, "import", "make a run of weights that another program has trained",
       "lm import model.safetensors --recipe zaremba-small --vocab vocab.txt",
-      "The recipe says what the model is, --set KEY=VALUE what differs from it; lm info --recipe lists the "
-      "names and shapes. For other names --map names a file of rules, one a line: OLD = NEW, OLD = NEW "
-      "transposed; OLD = leaves a tensor out, = NEW makes one zero; * in OLD is any text, * in NEW the same "
-      "text.");
+      "lm info --recipe lists the names and shapes. --map names a file of rules, one a line: OLD = NEW, OLD "
+      "= NEW transposed; OLD = leaves a tensor out, = NEW makes one zero; * is any text, the same in both.");
   app.add_option("weights", options->weights,
                  "a file in the format safetensors, or a folder of lm export --format pytorch")
       ->type_name("WEIGHTS")
       ->required();
   add_text(app, "--recipe", options->recipe, "NAME|FILE",
            "a name from `lm recipes`, or a TOML file (default: the folder's)");
-  add_text(
-      app, "--vocab", options->vocabulary, "FILE",
-      "the symbols in the order of the rows, one per line, as a run's vocab.txt (default: the folder's)");
+  add_text(app, "--vocab", options->vocabulary, "FILE",
+           "the symbols in the order of the rows, as a run's vocab.txt (default: the folder's)");
   add_text(app, "--map", options->map, "FILE", "rules for names that are not those of the model");
   add_text(app, "--data", options->data, "DIR|FILE",
            "the text of the run, for lm eval --split and lm finetune (default: none)");

@@ -135,7 +135,7 @@ Command add_generate(CommandLine& line) {
       ->capture_default_str();
   constexpr double above_0 = std::numeric_limits<double>::min();
   add_value(app, "--top-p", options->top_p, "P", in_range(above_0, 1.0, "a number above 0, up to 1"),
-            "sample from the most probable symbols that make up this share, above 0 to 1")
+            "sample from the most probable symbols that make up this share")
       ->capture_default_str();
   add_value(app, "--seed", options->seed, "N", integer(0),
             "of the sampling (default: drawn, and printed on stderr)");

@@ -111,72 +111,63 @@ std::int64_t buffered(const Module& model) {
   return count;
 }
 
-std::string origin_of(const Provenance& made_by) {
-  return made_by.sha256.empty() ? "imported from " + printable(made_by.imported_from)
-                                : "of " + name_of_text(made_by.data);
-}
-
-void print_model(const Subject& subject) {
+/// Returns what is known of a model. The terminal shows the same, in an order for readers.
+Json json_of(const Subject& subject) {
   const TrainingMemory memory = memory_of(subject);  // first, for it may refuse the recipe
-  const Recipe& recipe = subject.recipe;
-  const Module& model = *subject.model;
-  if (!subject.run.empty())
-    fmt::print("run         {}, {} by version {} on {} in {} with {}\n", subject.run,
-               origin_of(subject.made_by), subject.made_by.version, name_of(subject.made_by.device),
-               name_of(subject.made_by.precision), counted_text(subject.made_by.threads, "threads"));
-  fmt::print("recipe      {}{}: {}\n", recipe.name,
-             changed_keys(recipe, !subject.made_by.finetuned_from.empty()).empty() ? "" : ", changed from",
-             printable(recipe.description));
-  if (!recipe.paper.empty()) fmt::print("paper       {}\n", printable(recipe.paper));
-  fmt::print("model       {}\n", recipe.task->model_text());
-  fmt::print("vocabulary  {}\n\n", recipe.task->sizes_text(subject.sizes));
-  for (const auto& [module, count] : counts_by_module(model)) {
-    fmt::print("{:<42} {:>14} parameters\n", module, count);
-    for (const Segment& segment : model.segments()) {
-      if (module_of(segment.name) != module) continue;
-      const std::string name = segment.name == module ? module : segment.name.substr(module.size() + 1);
-      fmt::print("  {:<24} {:<15} {:>14}", name, segment.shape.to_string(), segment.shape.size());
-      for (const std::string& alias : segment.aliases) fmt::print("  also {}", alias);
-      fmt::print("\n");
-    }
-  }
-  fmt::print("{:<42} {:>14} parameters\n\n", "in all", model.parameter_count());
-  if (const std::int64_t kept = buffered(model); kept > 0)
-    fmt::print("statistics  {} numbers, saved but not trained\n", kept);
-  fmt::print("memory      about {} in tensors to train, {} to evaluate\n", bytes_text(memory.training),
-             bytes_text(memory.evaluation));
-  fmt::print("computes    on cpu, {}, {}; with --precision bf16: {}\n", counted_text(threads(), "threads"),
-             kernels_text(Precision::fp32), kernels_text(Precision::bf16));
-}
-
-Json model_json(const Subject& subject) {
-  const Module& model = *subject.model;
+  const auto& [recipe, sizes, vocabulary_size, layout, run, made_by] = subject;
+  const Module& model = *layout;
+  const bool is_changed = !changed_keys(recipe, !made_by.finetuned_from.empty()).empty();
   Json json;
-  if (!subject.run.empty()) json["run"] = subject.run;
-  json["recipe"] = subject.recipe.name;
-  json["unit"] = name_of(subject.recipe.task->tokenization().unit);
-  json["cell"] = subject.recipe.task->cell();
-  json["seed"] = subject.recipe.trainer.seed;
-  json["vocabulary_size"] = subject.vocabulary_size;
-  if (dynamic_cast<const TranslatingTask*>(&*subject.recipe.task))
-    json["source_vocabulary_size"] = subject.sizes.front();
+  if (!run.empty()) {
+    json["run"] = run;
+    json["made"] = fmt::format("{} by version {} on {} in {} with {}",
+                               made_by.sha256.empty() ? "imported from " + printable(made_by.imported_from)
+                                                      : "of " + name_of_text(made_by.data),
+                               made_by.version, name_of(made_by.device), name_of(made_by.precision),
+                               counted_text(made_by.threads, "threads"));
+  }
+  json.update({{"recipe", recipe.name},
+               {"changed", is_changed},
+               {"description", printable(recipe.description)},
+               {"paper", printable(recipe.paper)},
+               {"model", recipe.task->model_text()},
+               {"vocabulary", recipe.task->sizes_text(sizes)},
+               {"unit", name_of(recipe.task->tokenization().unit)},
+               {"cell", recipe.task->cell()},
+               {"seed", recipe.trainer.seed},
+               {"vocabulary_size", vocabulary_size}});
+  if (dynamic_cast<const TranslatingTask*>(&*recipe.task)) json["source_vocabulary_size"] = sizes.front();
   json["parameters"] = model.parameter_count();
   for (const auto& [module, count] : counts_by_module(model)) json["modules"][module] = count;
-  for (const Segment& segment : model.segments()) {
-    Json shape = Json::array();
-    for (int i = 0; i < segment.shape.dimensions(); ++i) shape.push_back(segment.shape[i]);
-    json["tensors"].push_back({{"name", segment.name}, {"shape", shape}, {"aliases", segment.aliases}});
-  }
-  json["statistics"] = buffered(model);
-  const TrainingMemory memory = memory_of(subject);
-  json["training_bytes"] = memory.training;
-  json["evaluation_bytes"] = memory.evaluation;
-  json["device"] = "cpu";
-  json["threads"] = threads();
-  json["kernel"] = name_of(multiplication_of_fp32());
-  json["blas_kernel"] = blas_kernel();
-  json["bf16"] = {{"kernel", name_of(fastest_multiplication_of_bf16())}, {"speedup", speedup_of_bf16()}};
+  for (const Segment& segment : model.segments())
+    json["tensors"].push_back(
+        {{"name", segment.name}, {"shape", extents(segment.shape)}, {"aliases", segment.aliases}});
+  json.update({{"statistics", buffered(model)},
+               {"training_bytes", memory.training},
+               {"evaluation_bytes", memory.evaluation},
+               {"memory", fmt::format("about {} in tensors to train, {} to evaluate",
+                                      bytes_text(memory.training), bytes_text(memory.evaluation))},
+               {"device", "cpu"},
+               {"threads", threads()},
+               {"fp32", kernels_text(Precision::fp32)},
+               {"bf16", kernels_text(Precision::bf16)}});
   return json;
+}
+
+/// Prints a line for each value, then the shapes by module.
+void print_model(const Json& json) {
+  for (const auto& [name, value] : json.items())
+    if (value.is_string())
+      fmt::print("{:<11} {}\n", name, value.get<std::string>());
+    else if (!value.is_structured())
+      fmt::print("{:<11} {}\n", name, value.dump());
+  for (const auto& [module, count] : json.at("modules").items()) {
+    fmt::print("\n{:<42} {:>14} parameters\n", module, count.get<std::int64_t>());
+    for (const Json& tensor : json.at("tensors"))
+      if (const std::string name = tensor.at("name"); module_of(name) == module)
+        fmt::print("  {:<40} {}{}\n", name, tensor.at("shape").dump(),
+                   tensor.at("aliases").empty() ? "" : "  also " + tensor.at("aliases").dump());
+  }
 }
 
 void print_operators(bool as_json) {
@@ -239,11 +230,11 @@ int info(const InfoOptions& options) {
   } else {
     check_input(!options.run.empty() || !options.recipe.empty(),
                 "info: give one of: a run, --recipe NAME, --operators, --keys, --cells");
-    const Subject subject = subject_of(options);
+    const Json json = json_of(subject_of(options));
     if (options.json)
-      print_json(model_json(subject));
+      print_json(json);
     else
-      print_model(subject);
+      print_model(json);
   }
   return 0;
 }

@@ -158,7 +158,7 @@ std::filesystem::path arpa_to_write(const NgramOptions& options, const Texts& te
   std::vector<std::string> read{options.arpa, options.text};
   if (texts.corpus)
     for (const FileDigest& file : texts.corpus->files) read.push_back(file.path);
-  return file_to_write("--out", options.out, Pipes::refused, read);
+  return file_to_write("--out", options.out, read);
 }
 
 /// Prints how well the model predicts the validation and the test text, or the other text, or each symbol of
@@ -219,10 +219,8 @@ Command add_ngram(CommandLine& line) {
            "measure this model, of any toolkit, in place of estimating one")
       ->excludes(order)
       ->excludes(out);
-  add_choice<Unit>(
-      app, "--unit", options->tokenization.unit,
-      "what a symbol is: words, characters or bytes; an ARPA file has no place for the model of pieces",
-      {name_of(Unit::words), name_of(Unit::characters), name_of(Unit::bytes)})
+  add_choice<Unit>(app, "--unit", options->tokenization.unit, "what a symbol is: words, characters or bytes",
+                   {name_of(Unit::words), name_of(Unit::characters), name_of(Unit::bytes)})
       ->default_str(name_of(options->tokenization.unit));
   app.add_flag("--strip-lines", options->tokenization.strip_lines,
                "drop the white space around each line, as data.strip_lines does");

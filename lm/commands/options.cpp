@@ -36,9 +36,4 @@ CLI::Option* add_list(CLI::App& to, const std::string& name, std::vector<std::st
   return to.add_option(name, into, what)->type_name(type)->expected(1)->take_all();
 }
 
-void add_steps(CLI::App& to, std::string& steps) {
-  add_value(to, "--steps", steps, "N", integer(0),
-            "end after this many updates of the weights, whatever --epochs says; 0: epochs end it");
-}
-
 }  // namespace rondo

@@ -104,6 +104,4 @@ inline const std::string data_text =
     "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, split into 90 % train, 5 % "
     "valid, 5 % test";
 
-void add_steps(CLI::App& to, std::string& steps);
-
 }  // namespace rondo

@@ -22,17 +22,14 @@ struct PlotOptions {
   std::vector<std::string> runs;  // run folders, or folders of sweeps
   std::string out;                // the page; empty: plot.html, of one run or sweep in its folder
   std::string svg;                // a folder for pictures; empty: none
-  CurveAxis x = CurveAxis::epoch;
-  SweepPlotOptions sweeps{};
 };
 
 /// Adds the diagrams of the runs that lie in a folder.
-void add_sweep(std::vector<Figure>& figures, const fs::path& folder, const Runs& runs,
-               const SweepPlotOptions& options) {
+void add_sweep(std::vector<Figure>& figures, const fs::path& folder, const Runs& runs) {
   Runs swept;
   std::copy_if(runs.begin(), runs.end(), std::back_inserter(swept),
                [&](const auto& run) { return fs::equivalent(fs::path(run->path).parent_path(), folder); });
-  for (const Plot& it : plots_of_sweep(swept, options))
+  for (const Plot& it : plots_of_sweep(swept))
     figures.push_back({figures.empty() ? "sweep" : fmt::format("sweep_{}", figures.size() + 1), svg_of(it),
                        "Means over seeds, and standard deviations; ring: the best on the validation text."});
 }
@@ -50,13 +47,11 @@ int plot(const PlotOptions& options) {
               name);
   std::vector<Figure> figures;
   for (const std::string& folder : options.runs)
-    if (holds_runs(folder)) add_sweep(figures, folder, runs, options.sweeps);
-  check_input(!figures.empty() || (options.sweeps.over.empty() && !options.sweeps.band),
-              "plot: --over and --band are for the folder of a sweep");
-  for (Figure& it : figures_of(runs, options.x)) figures.push_back(std::move(it));
+    if (holds_runs(folder)) add_sweep(figures, folder, runs);
+  for (Figure& it : figures_of(runs)) figures.push_back(std::move(it));
   if (!options.svg.empty()) write_pictures("--svg", options.svg, figures);
   const std::string title = fmt::format("{}", fmt::join(names_of_runs(options.runs), ", "));
-  write_atomically(out, html_of(runs, title, {}, figures));
+  write_atomically(out, html_of(runs, title, figures));
   fmt::print("{}\n", name);
   warn_of_figures(runs);
   return status;
@@ -69,22 +64,12 @@ Command add_plot(CommandLine& line) {
   CLI::App& app = add_command(
       line, "plot", "draw learning curves, sweeps and probes as a page", "lm plot runs/* --out curves.html",
       "The page needs no other file, no script and no network. The colour of a run is the same in all its "
-      "diagrams. A published figure is drawn where lm table shows it. Probes are those of train.probe_every. "
-      "lm train writes such a page, plot.html in its run folder, after each epoch and with each saved "
-      "state.");
+      "diagrams. A published figure is drawn where lm table shows it. Probes are those of "
+      "train.probe_every.");
   add_run(app, "runs", options->runs, "run folders, or folders of sweeps");
   add_text(app, "--out", options->out, "FILE.html",
            "the page to write, in HTML (default: plot.html; of one run or sweep, in its folder)");
-  add_choice<CurveAxis>(app, "--x", options->x, "the x axis of curves: epoch, step or time")
-      ->default_str(name_of(options->x));
   add_text(app, "--svg", options->svg, "FOLDER", "a folder for the diagrams as pictures, a file in SVG each");
-  add_text(app, "--over", options->sweeps.over, "KEY",
-           "the x axis of a sweep's diagram: a setting, or parameters (default: the setting that varies, if "
-           "there is one and its values are numbers)");
-  add_value(app, "--band", options->sweeps.band, "W", in_range(0.0, 1e6, "a number, 0 or above"),
-            fmt::format("mark figures within W of the recipe's own settings, or of the best; 0: none "
-                        "(default: {} for perplexity, else none)",
-                        default_band));
   return {&app, [options] { return plot(*options); }};
 }
 

@@ -87,9 +87,8 @@ Command add_probe(CommandLine& line) {
   CLI::App& app = add_command(
       line, "probe", "look into the recurrent layers of a model: gradients, activations, gates, weights",
       "lm probe runs/mi-ptb-rnn-1 runs/mi-ptb-mi-rnn-1 --svg pictures",
-      "The model reads sequences of the text, each from the initial state; C is the loss of the last step "
-      "alone, of a reader that of the answer, of a recogniser that of the transcript. ln |dC/dh_t|: the mean "
-      "logarithm of the norm of its gradient by the state after step t. |weight ..|: the mean norm of a "
+      "The model reads sequences of the text, each from the initial state. ln |dC/dh_t|: the mean logarithm "
+      "of the norm of the gradient of the loss by the state after step t. |weight ..|: the mean norm of a "
       "weight's product at step t. Of activations and gates, s(.), the shares that are saturated.");
   add_run(app, "runs", options->runs, "run folders");
   app.add_option("--split", options->split, "train, valid or test of the run's data")

@@ -1,6 +1,5 @@
 // `lm recipes`: the built-in recipes, with their papers and published figures.
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -12,11 +11,6 @@
 
 namespace rondo {
 namespace {
-
-struct RecipesOptions {
-  std::string pattern{};  // of a shell; part of a name, a description or a paper; empty: all recipes
-  bool json = false;
-};
 
 nlohmann::ordered_json json_of(const std::vector<Recipe>& recipes) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -42,20 +36,10 @@ void print_text(const std::vector<Recipe>& recipes) {
 }
 
 /// Prints name, description, paper and published figures on stdout. Returns 0.
-int list_recipes(const RecipesOptions& options) {
+int list_recipes(bool json) {
   std::vector<Recipe> recipes;
-  for (const auto& [name, text] : built_in_recipes()) {
-    Recipe recipe = load_recipe(std::string(name));
-    const auto has_it = [&](const std::string& in) {
-      return fnmatch(("*" + options.pattern + "*").c_str(), in.c_str(), FNM_CASEFOLD) == 0;
-    };
-    if (has_it(recipe.name) || has_it(recipe.description) || has_it(recipe.paper))
-      recipes.push_back(std::move(recipe));
-  }
-  check_input(!recipes.empty(),
-              "no recipe has '{}' in its name, its description or its paper; `{} recipes` lists them all",
-              options.pattern, this_program());
-  if (options.json)
+  for (const auto& [name, text] : built_in_recipes()) recipes.push_back(load_recipe(std::string(name)));
+  if (json)
     print_json(json_of(recipes));
   else
     print_text(recipes);
@@ -65,14 +49,11 @@ int list_recipes(const RecipesOptions& options) {
 }  // namespace
 
 Command add_recipes(CommandLine& line) {
-  const auto options = std::make_shared<RecipesOptions>();
+  const auto json = std::make_shared<bool>(false);
   CLI::App& app =
-      add_command(line, "recipes", "list the recipes that come with the program", "lm recipes ptb");
-  add_text(app, "pattern", options->pattern, "PATTERN",
-           "those that have this in their name, description or paper, in any case; * is any text (default: "
-           "all)");
-  app.add_flag("--json", options->json, "print one JSON object");
-  return {&app, [options] { return list_recipes(*options); }};
+      add_command(line, "recipes", "list the recipes that come with the program", "lm recipes --json");
+  app.add_flag("--json", *json, "print one JSON object");
+  return {&app, [json] { return list_recipes(*json); }};
 }
 
 }  // namespace rondo

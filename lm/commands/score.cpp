@@ -42,20 +42,13 @@ namespace {
 
 struct ScoreOptions : ComputeOptions {
   std::string run;
-  std::vector<std::string> with;      // further models, whose probabilities are interpolated with the run's
-  std::vector<double> weights;        // of all models; empty: equal ones
-  std::vector<std::string> files;     // empty: standard input
-  bool stateful = false;              // the state is carried from line to line
-  bool per_symbol = false;            // a row for each symbol
-  bool ids = false;                   // the number of its line begins a row
-  bool per_length = false;            // the log probability per symbol ends a row
-  bool totals = false;                // a row for each file
-  std::optional<std::int64_t> batch;  // lines that are read side by side
+  std::vector<std::string> with;   // further models, whose probabilities are interpolated with the run's
+  std::vector<double> weights;     // of all models; empty: equal ones
+  std::vector<std::string> files;  // empty: standard input
+  bool stateful = false;           // the state is carried from line to line
+  bool per_symbol = false;         // a row for each symbol
+  bool totals = false;             // a row for each file
 };
-
-/// The default of ScoreOptions::batch: 1 if the state is carried on, and for standard input, where a row then
-/// appears as soon as its line has been read.
-constexpr std::int64_t default_score_batch = 1024;
 
 // --- Models ---
 
@@ -247,10 +240,10 @@ struct Totals {
     unknowns += other.unknowns;
     lines += other.lines;
   }
-  double per_symbol() const { return symbols > 0 ? log_probability / static_cast<double>(symbols) : 0; }
   void print(const std::string& name) const {
-    fmt::print("{}\t{:.6f}\t{}\t{}\t{}\t{}\n", name, log_probability, symbols, unknowns, lines,
-               symbols > 0 ? fmt::format("{:.4f}", std::exp(-per_symbol())) : "-");
+    fmt::print(
+        "{}\t{:.6f}\t{}\t{}\t{}\t{}\n", name, log_probability, symbols, unknowns, lines,
+        symbols > 0 ? fmt::format("{:.4f}", std::exp(-log_probability / static_cast<double>(symbols))) : "-");
   }
 };
 
@@ -275,10 +268,7 @@ Totals print_rows(const ScoreOptions& options, const Vocabulary& vocabulary, con
     for (std::size_t i = 0; i < nats.size(); ++i)
       print_symbol(id, escape_symbol(vocabulary.symbol(begin[static_cast<std::ptrdiff_t>(i)])), nats[i]);
   } else if (!options.totals) {
-    if (options.ids) fmt::print("{}\t", id);
-    fmt::print("{:.6f}\t{}\t{}", it.log_probability, it.symbols, it.unknowns);
-    if (options.per_length) fmt::print("\t{:.6f}", it.per_symbol());
-    fmt::print("\n");
+    fmt::print("{:.6f}\t{}\t{}\n", it.log_probability, it.symbols, it.unknowns);
   }
   return it;
 }
@@ -313,7 +303,7 @@ int score(const ScoreOptions& options) {
       options.files.empty() ? std::vector<std::string>{standard_input} : options.files;
   const bool one_by_one =
       options.stateful || std::find(files.begin(), files.end(), standard_input) != files.end();
-  const std::int64_t batch = options.batch.value_or(one_by_one ? 1 : default_score_batch);
+  const std::int64_t batch = one_by_one ? 1 : 1024;  // rows of standard input come as soon as their lines
   Totals all;
   for (const std::string& file : files) {
     std::optional<InputLines> lines;
@@ -337,43 +327,26 @@ Command add_score(CommandLine& line) {
   const auto options = std::make_shared<ScoreOptions>();
   CLI::App& app = add_command(
       line, "score", "print the probability of each line of files, or of standard input",
-      "lm score runs/char-lstm-1 hypotheses.txt --ids --per-length",
+      "lm score runs/char-lstm-1 hypotheses.txt",
       "One row per line, separated by tabs: natural-log probability, symbols, how many of them are unknown. "
       "With --totals one row per file, and if there are several, one for all: name, log probability, "
-      "symbols, unknown ones, lines, perplexity.\n\n"
-      "A line starts from the initial state, after the end of a line: all its symbols are scored, its own "
-      "end too. " +
-          fmt::format("A line has at most {} bytes.", longest_input_line));
+      "symbols, unknown ones, lines, perplexity. A line starts from the initial state, after the end of a "
+      "line: all its symbols are scored, its own end too.");
   add_run(app, "run", options->run, "the run folder");
   app.add_option("files", options->files, "text files; -: standard input (default: -)")->type_name("FILE");
-  add_text(
-      app, "--with", options->with, "RUN",
-      "another run with the same vocabulary, or an n-gram model in an ARPA file; can be repeated: --with "
-      "B --with C. The models' probabilities of each symbol are averaged (linear interpolation)")
+  add_text(app, "--with", options->with, "RUN",
+           "another run with the same vocabulary, or an ARPA file, can be repeated: linear interpolation")
       ->allow_extra_args(false);  // what follows is a file
   add_value(app, "--weights", options->weights, "W,...", not_negative(),
             "of the run and of each --with, divided by their sum (default: the same for all)")
       ->delimiter(',')
       ->allow_extra_args(false);  // what follows is a file
-  CLI::Option* ids = app.add_flag("--ids", options->ids, "begin each row with the line's number");
-  CLI::Option* per_length = app.add_flag("--per-length", options->per_length,
-                                         "end each row with the log probability per symbol of the line");
   CLI::Option* totals =
-      app.add_flag("--totals", options->totals, "print sums over each file in place of its lines")
-          ->excludes(ids)
-          ->excludes(per_length);
-  CLI::Option* stateful = app.add_flag("--stateful", options->stateful, "carry the state from line to line");
+      app.add_flag("--totals", options->totals, "print sums over each file in place of its lines");
+  app.add_flag("--stateful", options->stateful, "carry the state from line to line");
   app.add_flag("--per-symbol", options->per_symbol,
                "a row for each symbol: line, symbol as in vocab.txt, natural-log probability")
-      ->excludes(ids)
-      ->excludes(per_length)
       ->excludes(totals);
-  add_value(app, "--batch", options->batch, "N", integer(1, 4096),
-            fmt::format("lines that are read side by side; shared prefixes are computed once (default: {} of "
-                        "files, 1 of standard input: a row appears as soon as its line is "
-                        "read; --stateful always reads one by one)",
-                        default_score_batch))
-      ->excludes(stateful);
   add_device(app, *options);
   return {&app, [options] { return score(*options); }};
 }

@@ -180,43 +180,40 @@ Compute compute_of(const TrainOptions& options, const Setup& setup) {
 
 PreparedTraining::PreparedTraining(const TrainOptions& options, bool leads)
     : setup(options, leads), compute(compute_of(options, setup)) {
-  const Recipe& recipe = setup.config.recipe;
   read_data(options, setup);
-  Task& task = setup.task();
-  check_known_files(setup, *task.make_layout(task.sizes()));
-  const auto seed = static_cast<std::uint64_t>(recipe.trainer.seed);
-  const std::optional<std::int64_t> available = available_memory(compute.device);
+  const TrainerOptions& how = recipe().trainer;
+  check_known_files(setup, *task().make_layout(task().sizes()));
+  const auto seed = static_cast<std::uint64_t>(how.seed);
+  const auto make_model = [&](Device device) { return task().make_model(task().sizes(), seed, device); };
+  const auto make_objective = [&](Module& of) { return task().make_objective(of, seed); };
   measure_training_memory(
-      compute.device, recipe.trainer, [&](Device meta) { return task.make_model(task.sizes(), seed, meta); },
-      [&](Module& model) { return task.make_objective(model, seed); },
-      available.value_or(std::numeric_limits<std::int64_t>::max()));
-  std::unique_ptr<Module> model = task.make_model(task.sizes(), seed, compute.device);
-  std::unique_ptr<Objective> objective = task.make_objective(*model, seed);
-  auto trainer = std::make_unique<Trainer>(*objective, recipe.trainer);
-  training.emplace(TaskTraining{task, std::move(model), std::move(objective), std::move(trainer)});
-  if (const auto* skip_thought = dynamic_cast<const SkipThoughtTask*>(&task))
+      compute.device, how, make_model, make_objective,
+      available_memory(compute.device).value_or(std::numeric_limits<std::int64_t>::max()));
+  model = make_model(compute.device);
+  objective = make_objective(*model);
+  trainer = std::make_unique<Trainer>(*objective, how);
+  if (const auto* skip_thought = dynamic_cast<const SkipThoughtTask*>(&task()))
     if (const auto& of_task = skip_thought->settings.train; of_task.sentences_every > 0)
-      training->sentence_sets = read_sentence_sets(of_task.sentence_sets);
-  log_position = load_begin(*training, setup);
-  const Trainer& begun = *training->trainer;
-  check_input(recipe.trainer.steps > 0 || begun.epoch() <= recipe.trainer.epochs + 1,
-              "--epochs {}: this run has trained {} epochs already; give that many or more",
-              recipe.trainer.epochs, begun.epoch() - 1);
-  check_input(recipe.trainer.steps == 0 || begun.step_count() <= recipe.trainer.steps,
-              "--steps {}: this run has trained {} steps already; give that many or more",
-              recipe.trainer.steps, begun.step_count());
+      sentence_sets = read_sentence_sets(of_task.sentence_sets);
+  log_position = load_begin(*this);
+  check_input(how.steps > 0 || trainer->epoch() <= how.epochs + 1,
+              "--epochs {}: this run has trained {} epochs already; give that many or more", how.epochs,
+              trainer->epoch() - 1);
+  check_input(how.steps == 0 || trainer->step_count() <= how.steps,
+              "--steps {}: this run has trained {} steps already; give that many or more", how.steps,
+              trainer->step_count());
 }
 
 namespace {
 
 /// Returns a digest of all that ranks must have in common.
 std::string shared_digest(const PreparedTraining& it) {
-  Recipe recipe = it.setup.config.recipe;
-  std::string all = write_toml(keys_of(recipe)) + digest_of(it.setup.task().vocabularies());
-  for (const std::string& digest : digests_of(sha256_lines(it.setup.task().files()))) all += digest;
-  const std::vector<real> weights = it.training->model->values().to_vector();
+  Recipe recipe = it.recipe();
+  std::string all = write_toml(keys_of(recipe)) + digest_of(it.task().vocabularies());
+  for (const std::string& digest : digests_of(sha256_lines(it.task().files()))) all += digest;
+  const std::vector<real> weights = it.model->values().to_vector();
   all += sha256_hex({reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(real)});
-  all += fmt::format(" {} {} {}", it.training->trainer->step_count(), name_of(it.compute.device),
+  all += fmt::format(" {} {} {}", it.trainer->step_count(), name_of(it.compute.device),
                      name_of(it.compute.precision));
   return sha256_hex(all);
 }
@@ -234,7 +231,7 @@ std::unique_ptr<PreparedTraining> prepare(const TrainOptions& options, Ranks* ra
   });
   check_same_digest(*ranks, digest);
   it->compute.ranks = ranks->count();
-  prepare_together(*ranks, [&] { it->training->trainer->join(*ranks); });
+  prepare_together(*ranks, [&] { it->trainer->join(*ranks); });
   return it;
 }
 
@@ -267,12 +264,8 @@ struct TrainingWords {
 };
 
 void add_training(CLI::App& to, TrainingWords& words) {
-  add_steps(to, words.steps);
-  add_value(to, "--max-minutes", words.train.max_minutes, "M",
-            in_range(std::numeric_limits<double>::min(), 1e9, "a number above 0"),
-            "end after this many minutes: save the state, evaluate, keep the best model; --resume continues");
-  to.add_flag("--quiet", words.train.quiet,
-              "print nothing but the run's folder at the end, warnings and errors");
+  add_value(to, "--steps", words.steps, "N", integer(0),
+            "end after this many updates of the weights, whatever --epochs says; 0: epochs end it");
   add_device(to, words.train);
 }
 
@@ -296,8 +289,8 @@ void check_resumed(const TrainOptions& train) {
   for (const Setting& setting : train.settings)
     check_input(
         setting.key == "train.epochs" || setting.key == "train.steps",
-        "{}: cannot change in a resumed run; only --epochs, --steps, --max-minutes, --device, --precision, "
-        "--threads and --data may; to begin a new run with its best weights: {}",
+        "{}: cannot change in a resumed run; only --epochs, --steps, --device, --precision, --threads "
+        "and --data may; to begin a new run with its best weights: {}",
         setting.where,
         command_with({"train", "--init-from", train.out, "--data", "FILE", "--set",
                       setting.key + "=" + setting.value}));
@@ -319,17 +312,14 @@ Command add_train(CommandLine& line) {
       add_text(app, "--out", options.out, "RUN", "the run folder to make (default: runs/RECIPE-N)");
   CLI::Option* init_from =
       add_text(app, "--init-from", options.init_from, "RUN",
-               "begin with the best weights of this run, on the text of --data: its settings, its "
-               "vocabulary, not its text; in place of --recipe")
+               "in place of --recipe: the settings, the vocabulary and the best weights of this run")
           ->excludes(recipe);
   add_text(app, "--epochs", words->epochs, "N", "times to read the training text (default: the recipe's)");
   add_text(app, "--seed", words->seed, "N", "of weights and dropout (default: the recipe's, else 1)");
   add_settings(app, options.settings,
                "any setting of the recipe, can be repeated; `lm info --keys --recipe NAME` lists them");
   add_training(app, *words);
-  app.add_flag("--resume", options.resume,
-               "continue the run at --out; only --epochs, --steps, --max-minutes, --device, --precision, "
-               "--threads and where --data lies may change")
+  app.add_flag("--resume", options.resume, "continue the run at --out")
       ->needs(out)
       ->excludes(recipe)
       ->excludes(init_from);
@@ -353,8 +343,7 @@ Command add_finetune(CommandLine& line) {
       line, "finetune", "train the best model of a finished run further on its own text, by averaged SGD",
       "lm finetune runs/awd-lstm-ptb-1 --epochs 50",
       "Averaged SGD at a constant rate, until validation no longer falls (Merity et al. 2018). The result is "
-      "a run of its own, never worse on valid; lm train --out RUN --resume resumes one that was "
-      "interrupted.");
+      "a run of its own, never worse on valid.");
   add_run(app, "run", options.base, "the folder of the finished run");
   add_text(app, "--out", options.out, "RUN", "the run folder to make (default: runs/RECIPE-finetuned-N)");
   add_text(app, "--epochs", words->epochs, "N",

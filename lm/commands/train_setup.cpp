@@ -45,28 +45,6 @@ std::string place_text(const Trainer& trainer) {
 
 }  // namespace
 
-bool Setup::place_data(const std::string& given, bool here_by_default) {
-  const bool is_given = !knows_text() || !given.empty();
-  if (!is_given) return false;
-  check_input(given != "-",
-              "--data -: a training reads its text more than once, and standard input cannot be "
-              "read again; give a file or a folder");
-  names_data_ = !given.empty();
-  // Absolute, so that a later command finds it from any folder.
-  const bool is_named = !given.empty() || here_by_default;
-  config.made_by.data = is_named ? absolute_path(given.empty() ? "." : given).string() : given;
-  return true;
-}
-
-void Setup::check_same_data(const std::vector<std::string>& sha256_lines) const {
-  if (!knows_text() || is_same_data(config.made_by.sha256, sha256_lines)) return;
-  const std::string& data = config.made_by.data;
-  check_input(!names_data_, "{}", not_the_text(data));
-  throw InputError(
-      fmt::format("{}: the text has changed since this run was made; continuing would mix two texts",
-                  name_of_text(data)));
-}
-
 namespace {
 
 bool has_vocabularies(const RunFolder& run, const Recipe& recipe) {
@@ -121,16 +99,27 @@ void record_named_files(Setup& setup) {
 
 void read_data(const TrainOptions& options, Setup& setup) {
   Task& task = setup.task();
-  const bool is_given = setup.place_data(options.data, task.reads_current_folder());
+  const std::string& given = options.data;
+  std::string& data = setup.config.made_by.data;
+  const bool is_given = !setup.knows_text() || !given.empty();  // else the run's text is where it was
+  check_input(given != "-",
+              "--data -: a training reads its text more than once, and standard input cannot be "
+              "read again; give a file or a folder");
+  if (is_given && (!given.empty() || task.reads_current_folder()))
+    data = absolute_path(given.empty() ? "." : given).string();  // so that later commands find it
   try {
-    task.open({.path = setup.config.made_by.data,
+    task.open({.path = data,
                .pipes = is_given ? Pipes::accepted : Pipes::refused,
-               .progress = options.quiet ? ReadingProgress() : reading_progress(stdout)});
+               .progress = reading_progress(stdout)});
   } catch (const NotUtf8& error) {
     const bool has_unit = setup.knows_text() || setup.keeps_vocabulary();  // of another run
     throw InputError(fmt::format("{}{}", error.what(), has_unit ? "" : ", or --set data.unit=bytes"));
   }
-  setup.check_same_data(sha256_lines(task.files()));
+  if (setup.knows_text() && !is_same_data(setup.config.made_by.sha256, sha256_lines(task.files())))
+    throw InputError(
+        given.empty() ? name_of_text(data) +
+                            ": the text has changed since this run was made; continuing would mix two texts"
+                      : not_the_text(data));
   if (const std::optional<RunFolder> run = run_with_vocabularies(setup))
     read_vocabularies(*run, read_config(*run), task);
   else
@@ -148,7 +137,8 @@ void check_known_files(const Setup& setup, const Module& layout) {
     check_model_layout(setup.base().model(), layout);
 }
 
-int64_t load_begin(TaskTraining& training, const Setup& setup) {
+int64_t load_begin(PreparedTraining& training) {
+  const Setup& setup = training.setup;
   const RunFolder& run = setup.run;
   Trainer& trainer = *training.trainer;
   int64_t log_position = 0;
@@ -173,9 +163,9 @@ int64_t load_begin(TaskTraining& training, const Setup& setup) {
     if (setup.has_base())
       load_model(setup.has_left(run.model()) ? run.model() : setup.base().model(), *training.model);
     else
-      training.notes = training.task.set_initial_values(*training.model);
+      training.notes = training.task().set_initial_values(*training.model);
   }
-  if (trainer.step_count() == 0) training.task.check_gradients(*training.model);
+  if (trainer.step_count() == 0) training.task().check_gradients(*training.model);
   return log_position;
 }
 
@@ -189,7 +179,9 @@ bool has_foreign_vocabulary(const Setup& setup) {
 
 }  // namespace
 
-void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute) {
+void write_setup(const TrainOptions& options, PreparedTraining& training) {
+  Setup& setup = training.setup;
+  const Compute& compute = training.compute;
   auto& [recipe, made_by] = setup.config;
   if (!setup.resumes) {
     made_by.version = version();
@@ -211,10 +203,11 @@ void write_setup(const TrainOptions& options, Setup& setup, const Compute& compu
   for (const auto& [name, content] : vocabularies) write_atomically(setup.run.path / name, content);
 }
 
-void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
-                   const TaskTraining& training, TrainingReport& report) {
+void say_beginning(const PreparedTraining& training, TrainingReport& report) {
+  const Setup& setup = training.setup;
+  const Compute& compute = training.compute;
   const auto& [recipe, made_by] = setup.config;
-  const Task& task = training.task;
+  const Task& task = training.task();
   for (const std::string& note : task.notes()) report.line(note);
   for (const std::string& note : training.notes) report.line(note);
   for (const UnknownShare& share : task.unknown_shares()) {
@@ -224,9 +217,6 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
     else if (has_foreign_vocabulary(setup))
       report.line(share_text(share));
   }
-  if (const LanguageModellingTask* it = recipe.language_modelling())
-    if (const std::string warning = warning_of_same_texts(it->texts()); !warning.empty())
-      report.warn(warning);
   const bool on_gpu = compute.device == Device::cuda;
   const std::string where = device_text(compute.device, compute.threads, compute.ranks,
                                         on_gpu ? cuda::description() : std::string());
@@ -235,10 +225,10 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
                           name_of(compute.precision), on_gpu ? "" : " by " + kernels_text(compute.precision),
                           setup.run.path.string()));
   if (setup.resumes) report.line(place_text(*training.trainer));
-  const std::string then = computed_with(before), now = computed_with(made_by);
+  const std::string then = computed_with(training.before), now = computed_with(made_by);
   if (setup.resumes && then != now)
     report.line(fmt::format("this run was computed with {} and continues with {}: {} may differ", then, now,
-                            before.precision == made_by.precision ? "the last digits" : "digits"));
+                            training.before.precision == made_by.precision ? "the last digits" : "digits"));
   if (const std::string& from = made_by.initialized_from; !from.empty() && !setup.finetunes())
     report.line(fmt::format(
         "it began with the weights and the vocabulary of {}{}", printable(from),

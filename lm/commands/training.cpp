@@ -1,5 +1,5 @@
 // A training. The loop is run_training(); after it comes measure_best(). What precedes it: train.cpp.
-// Report and page: lm/program/log.h, lm/report/page.h.
+// What it reports: lm/program/log.h.
 #include "lm/commands/training.h"
 
 #include <nlohmann/json.hpp>
@@ -18,7 +18,6 @@
 #include "lm/program/settings.h"
 #include "lm/program/terminal.h"
 #include "lm/report/evaluation_report.h"
-#include "lm/report/page.h"
 #include "lm/report/sentences.h"
 #include "lm/tasks/skip_thought.h"
 #include "lm/training/checkpoint.h"
@@ -27,29 +26,25 @@ namespace rondo {
 
 namespace {
 
-/// The model's `nats` on the validation text beside those of n-gram models, which are scored on the same
+/// The model's `nats` on the validation text beside those of an n-gram model, which is scored on the same
 /// symbols: all except the first.
 std::string beside_ngrams(double nats, LanguageModellingTask& task) {
   constexpr int order = 5;
   const Vocabulary& vocabulary = task.vocabulary();
   const std::span<const int32_t> train = task.encoded("train").ids, valid = task.encoded("valid").ids;
-  const NgramEntropy ngram = ngram_entropy(train, valid, vocabulary.size());
   const auto line_end = vocabulary.line_end_id();
   const NgramModel kneser_ney_model = kneser_ney(train, vocabulary.size(), line_end, order).model;
   const std::vector<double> log_p = log_probabilities(kneser_ney_model, valid, line_end);
   const double sum = std::accumulate(log_p.begin() + 1, log_p.end(), 0.0);
   const auto bits = [](double it) { return it / std::numbers::ln2; };
-  return fmt::format(
-      "on valid: model {:.3f}, Kneser-Ney of order {} {:.3f}, bigram {:.3f}, unigram {:.3f} bits per symbol",
-      bits(nats), order, bits(-sum / static_cast<double>(log_p.size() - 1)), bits(ngram.bigram),
-      bits(ngram.unigram));
+  return fmt::format("on valid: model {:.3f}, Kneser-Ney of order {} {:.3f} bits per symbol", bits(nats),
+                     order, bits(-sum / static_cast<double>(log_p.size() - 1)));
 }
 
-/// What goes along with a training: its report, the signals that stop it, its page.
+/// What goes along with a training: its report, and the signals that stop it.
 struct Watch {
   TrainingReport& report;
   const StopSignals& signals;
-  TrainingPage& page;
 
   /// Shows the progress of `what`, and throws Stopped after a signal.
   std::function<void(int64_t)> progress_of(const std::string& what, int64_t items) {
@@ -63,12 +58,13 @@ struct Watch {
   }
 };
 
-void report_metrics(const TaskTraining& training, Watch& watch) {
+void report_metrics(const PreparedTraining& training, Watch& watch) {
   watch.report.updated(*training.trainer, training.trainer->metrics());
 }
 
-Scores evaluate_valid(const TaskTraining& training, Watch& watch) {
-  return training.objective->evaluate(watch.progress_of("evaluating valid", training.task.validation_size()));
+Scores evaluate_valid(const PreparedTraining& training, Watch& watch) {
+  return training.objective->evaluate(
+      watch.progress_of("evaluating valid", training.task().validation_size()));
 }
 
 /// A warning if a language model costs more than equal probabilities; else empty.
@@ -79,19 +75,16 @@ std::string warning_of_scores(const Recipe& recipe, const Scores& scores) {
 }
 
 /// Evaluates the weights, or their average once averaging has started, reports it, and saves them if they are
-/// the best so far. If a signal ends it, the training is unchanged. `is_last` is for a training whose time is
-/// over, after its state is saved: the trainer does not get this score, so that a resumed run makes the same
-/// updates as if it had not been stopped.
-void evaluate_and_save_best(const TaskTraining& training, Watch& watch, const Setup& setup,
-                            bool is_last = false) {
+/// the best so far. If a signal ends it, the training is unchanged.
+void evaluate_and_save_best(const PreparedTraining& training, Watch& watch) {
   Trainer& trainer = *training.trainer;
   const bool averaged = trainer.averages();
   const auto evaluated = trainer.evaluated_weights();
   const Scores scores = evaluate_valid(training, watch);
-  const bool best = is_last ? trainer.would_be_best(scores) : trainer.validated(scores);
-  if (best) save_model(setup.run.model(), *training.model);
+  const bool best = trainer.validated(scores);
+  if (best) save_model(training.setup.run.model(), *training.model);
   watch.report.validated(trainer, scores, best);
-  const std::string warning = warning_of_scores(setup.config.recipe, scores);
+  const std::string warning = warning_of_scores(training.recipe(), scores);
   if (!warning.empty()) watch.report.warn(warning);
   if (trainer.averages() && !averaged)
     watch.report.line(
@@ -100,16 +93,16 @@ void evaluate_and_save_best(const TaskTraining& training, Watch& watch, const Se
 
 /// A training that ends before its first evaluation leaves a model to use, too: the weights as they are.
 /// Returns whether it is that model.
-bool save_unevaluated(const TaskTraining& training, const RunFolder& run) {
+bool save_unevaluated(const PreparedTraining& training) {
   Trainer& trainer = *training.trainer;
   if (trainer.has_best() || trainer.step_count() == 0) return false;
   const auto evaluated = trainer.evaluated_weights();
-  save_model(run.model(), *training.model);
+  save_model(training.setup.run.model(), *training.model);
   return true;
 }
 
 /// Evaluates the trained model that a training begins with: the result must be better.
-void evaluate_base(const TaskTraining& training, Watch& watch) {
+void evaluate_base(const PreparedTraining& training, Watch& watch) {
   const Scores scores = evaluate_valid(training, watch);
   training.trainer->set_baseline(scores);
   watch.report.began_with(scores);
@@ -117,20 +110,21 @@ void evaluate_base(const TaskTraining& training, Watch& watch) {
 
 /// Completes the best model of a finished training, measures it on each text, and records what it found.
 /// Returns the scores on the validation text. A signal that ends it leaves nothing half done.
-Scores measure_best(const TaskTraining& training, Watch& watch, const Setup& setup, const Compute& compute) {
-  const RunFolder& run = setup.run;
+Scores measure_best(const PreparedTraining& training, Watch& watch) {
+  const RunFolder& run = training.setup.run;
+  Task& task = training.task();
   load_model(run.model(), *training.model);
-  const std::string completed = training.task.complete(*training.objective, watch.progress());
+  const std::string completed = task.complete(*training.objective, watch.progress());
   if (!completed.empty()) {
     save_model(run.model(), *training.model);
     watch.report.line(completed);
   }
   std::optional<Scores> first;
-  for (const std::string& split : training.task.measured_splits())
-    for (const Scores& scores : training.task.final_scores(*training.model, split, watch.progress())) {
+  for (const std::string& split : task.measured_splits())
+    for (const Scores& scores : task.final_scores(*training.model, split, watch.progress())) {
       watch.report.measured(split, scores);
-      append_evaluation(run, {{"split", split}}, scores, training.task, *training.model, compute,
-                        setup.config.made_by.sha256);
+      append_evaluation(run, {{"split", split}}, scores, task, *training.model, training.compute,
+                        training.setup.config.made_by.sha256);
       if (!scores.warning.empty()) watch.report.warn(scores.warning);
       if (!first) first = scores;
     }
@@ -138,43 +132,39 @@ Scores measure_best(const TaskTraining& training, Watch& watch, const Setup& set
   return *first;
 }
 
-/// The training loop. After a signal it saves and throws Stopped. Returns whether the training is at its end,
-/// not only its `max_minutes`.
-bool run_training(const TaskTraining& training, Watch& watch, const Setup& setup,
-                  const std::optional<double>& max_minutes) {
+/// The training loop. After a signal it saves and throws Stopped.
+void run_training(const PreparedTraining& training, Watch& watch) {
   Trainer& trainer = *training.trainer;
-  const RunOptions& options = setup.config.recipe.run;
-  const RunFolder& run = setup.run;
-  const auto begin = Clock::now();
-  auto saved = begin;
+  const RunOptions& options = training.recipe().run;
+  Task& task = training.task();
+  auto saved = Clock::now();
   const auto save = [&] {
     report_metrics(training, watch);
-    trainer.save(run.state(), watch.report.sync());
+    trainer.save(training.setup.run.state(), watch.report.sync());
     saved = Clock::now();
-    watch.page.update();
   };
   const auto evaluate = [&] {
     report_metrics(training, watch);
-    evaluate_and_save_best(training, watch, setup);
+    evaluate_and_save_best(training, watch);
   };
   const auto probe = [&](int64_t epochs) {
     if (options.probe_every == 0 || epochs % options.probe_every != 0) return;
     const auto evaluated = trainer.evaluated_weights();
-    const ProbeOptions how = training.task.probe_options();
+    const ProbeOptions how = task.probe_options();
     watch.report.probed(
         trainer, epochs,
-        training.task.probe(*training.model, "train", how, watch.progress_of("probing", how.sequences)));
+        task.probe(*training.model, "train", how, watch.progress_of("probing", how.sequences)));
   };
   const auto measure_sentences = [&] {
-    const auto* task = dynamic_cast<const SkipThoughtTask*>(&training.task);
-    if (!task || training.sentence_sets.empty() ||
-        trainer.step_count() % task->settings.train.sentences_every != 0)
+    const auto* skip_thought = dynamic_cast<const SkipThoughtTask*>(&task);
+    if (!skip_thought || training.sentence_sets.empty() ||
+        trainer.step_count() % skip_thought->settings.train.sentences_every != 0)
       return;
     const auto evaluated = trainer.evaluated_weights();
     auto& model = dynamic_cast<SkipThought&>(*training.model);
     for (const SentenceSet& set : training.sentence_sets)
-      watch.report.measured_meanwhile(trainer,
-                                      json_of(rondo::measure_sentences(model, task->vocabulary(), set)));
+      watch.report.measured_meanwhile(
+          trainer, json_of(rondo::measure_sentences(model, skip_thought->vocabulary(), set)));
   };
   // Checked before each step, so that an evaluation ended by a signal is made first when the run is resumed.
   const auto evaluation_is_due = [&] {
@@ -184,14 +174,9 @@ bool run_training(const TaskTraining& training, Watch& watch, const Setup& setup
   const auto save_is_due = [&] {
     return options.save_every > 0 && seconds_since(saved) > 60 * options.save_every;
   };
-  const int64_t first_step = trainer.step_count();
-  const auto time_is_up = [&] {  // after one step at least
-    return max_minutes && trainer.step_count() > first_step && seconds_since(begin) >= 60 * *max_minutes;
-  };
-  if (max_minutes) watch.report.ends_after(60 * *max_minutes);
   try {
     if (trainer.step_count() == 0) probe(0);
-    for (; !trainer.done() && !time_is_up(); watch.signals.throw_if_received()) {
+    for (; !trainer.done(); watch.signals.throw_if_received()) {
       if (evaluation_is_due()) {
         evaluate();
         save();
@@ -207,17 +192,9 @@ bool run_training(const TaskTraining& training, Watch& watch, const Setup& setup
         save();
       }
     }
-    if (trainer.done()) {
-      if (!trainer.is_validated()) {  // train.steps end within an epoch
-        evaluate();
-        save();
-      }
-      return true;
-    }
+    if (trainer.is_validated()) return;
+    evaluate();  // train.steps end within an epoch
     save();
-    if (!trainer.is_validated() && trainer.step_count() > 0)
-      evaluate_and_save_best(training, watch, setup, true);
-    return false;
   } catch (const Stopped&) {
     save();
     throw;
@@ -226,14 +203,17 @@ bool run_training(const TaskTraining& training, Watch& watch, const Setup& setup
 
 /// The error text of a divergence, with advice for the user.
 Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
-  return Error(fmt::format("{}. Training stops{}; {}", error.what(),
-                           file_is_there(run.model()) ? " and the best model stays" : "",
-                           advice_after_divergence(finetunes ? "finetune" : "train")));
+  return Error(fmt::format(
+      "{}. Training stops{}; try a lower {}.learning_rate or stronger clipping (train.clip) in a new "
+      "run (another --out): --resume changes no settings",
+      error.what(), file_is_there(run.model()) ? " and the best model stays" : "",
+      finetunes ? "finetune" : "train"));
 }
 
 /// Prints the report at the end: baselines, a sample, how to use the model. It is not stored.
-void conclude(const TaskTraining& training, const Scores& valid, const Recipe& recipe, TrainingReport& report,
-              const RunFolder& run) {
+void conclude(const PreparedTraining& training, const Scores& valid, TrainingReport& report) {
+  const Recipe& recipe = training.recipe();
+  const std::string run = training.setup.run.path.string();
   if (LanguageModellingTask* task = recipe.language_modelling()) {
     report.line(fmt::format("best on valid: {}", figure_text(recipe, valid.at("nats"))));
     if (recipe.report.ngrams) report.line(beside_ngrams(valid.at("nats"), *task));
@@ -245,42 +225,31 @@ void conclude(const TaskTraining& training, const Scores& valid, const Recipe& r
       fmt::print("\n");
     }
   }
-  const auto [command, purpose, input] = training.task.usage();
-  report.line(fmt::format("the run is {}; {}: {}{}", run.path.string(), purpose,
-                          command_with({command, run.path.string()}), input.empty() ? "" : " " + input));
-}
-
-/// Returns the command that resumes a training, with what it needs besides the settings of the run.
-std::string command_to_resume(const TrainOptions& options, const Ranks* ranks, const RunFolder& run) {
-  std::vector<std::string> words;
-  if (options.max_minutes)
-    words.insert(words.end(), {"--max-minutes", fmt::format("{}", *options.max_minutes)});
-  if (options.quiet) words.emplace_back("--quiet");
-  return (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") + resume_command(run.path, words);
+  const auto [command, purpose, input] = training.task().usage();
+  report.line(fmt::format("the run is {}; {}: {}{}", run, purpose, command_with({command, run}),
+                          input.empty() ? "" : " " + input));
 }
 
 /// Logs and says where a signal has stopped a training.
-void report_stop(const TaskTraining& training, Watch& watch, const RunFolder& run,
-                 const TrainOptions& options, const std::string& to_resume) {
+void report_stop(const PreparedTraining& training, Watch& watch, const std::string& to_resume) {
   const Trainer& trainer = *training.trainer;
-  const bool unevaluated = save_unevaluated(training, run);
+  const bool unevaluated = save_unevaluated(training);
   watch.report.stopped(trainer, unevaluated);
   watch.report.sync();
   if (unevaluated)
     watch.report.line(fmt::format("{} has the weights of step {}, which are not evaluated",
-                                  run.model().string(), trainer.step_count()));
+                                  training.setup.run.model().string(), trainer.step_count()));
   const std::string where =
       trainer.done() ? "before all was evaluated" : fmt::format("at step {}", trainer.step_count());
-  const std::string stop = fmt::format("stopped {}; to resume: {}", where, to_resume);
-  options.quiet ? fmt::print(stderr, "lm: {}\n", stop) : watch.report.line(stop);
+  watch.report.line(fmt::format("stopped {}; to resume: {}", where, to_resume));
 }
 
 /// Saves the first state before anything is logged, so that a killed run can be resumed.
-void save_begin(const PreparedTraining& prepared, TrainingReport& report) {
-  const RunFolder& run = prepared.setup.run;
+void save_begin(const PreparedTraining& training, TrainingReport& report) {
+  const RunFolder& run = training.setup.run;
   const int64_t log_begin = report.sync();
-  prepared.training->trainer->save(run.state(), log_begin);
-  if (log_begin < prepared.log_position)
+  training.trainer->save(run.state(), log_begin);
+  if (log_begin < training.log_position)
     report.line(
         fmt::format("{}: lacks lines that were there when the state was saved; it continues without them",
                     run.log().string()));
@@ -288,36 +257,32 @@ void save_begin(const PreparedTraining& prepared, TrainingReport& report) {
 
 }  // namespace
 
-int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prepared) {
-  Setup& setup = prepared.setup;
-  TaskTraining& training = *prepared.training;
-  Trainer& trainer = *training.trainer;
-  const Recipe& recipe = setup.config.recipe;
-  write_setup(options, setup, prepared.compute);
+int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& training) {
+  const Setup& setup = training.setup;
+  const Trainer& trainer = *training.trainer;
+  const Recipe& recipe = training.recipe();
+  write_setup(options, training);
   const RunFolder& run = setup.run;
-  const std::string to_resume = command_to_resume(options, ranks, run);
+  const std::string to_resume =
+      (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") + resume_command(run.path);
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
   if (begins_trained) save_model(run.model(), *training.model);
-  TrainingReport report(recipe, run, prepared.log_position, prepared.compute.device, options.quiet);
-  save_begin(prepared, report);
-  say_beginning(setup, prepared.before, prepared.compute, training, report);
-  TrainingPage page(run);
-  page.update();
-  bool is_at_end = true;        // not only that of its time
+  TrainingReport report(recipe, run, training.log_position, training.compute.device);
+  save_begin(training, report);
+  say_beginning(training, report);
   std::optional<Scores> valid;  // of the best model
   try {
     const StopSignals signals;
-    Watch watch{report, signals, page};
+    Watch watch{report, signals};
     try {
       if (begins_trained) evaluate_base(training, watch);
-      is_at_end = run_training(training, watch, setup, options.max_minutes);
+      run_training(training, watch);
       if (const std::string why = trainer.ended_by(); !why.empty())
         report.line(fmt::format("{}: the training ends", why));
-      if (file_is_there(run.model())) valid = measure_best(training, watch, setup, prepared.compute);
+      if (file_is_there(run.model())) valid = measure_best(training, watch);
       signals.throw_if_received();
-      if (!is_at_end) report.stopped(trainer, false);
     } catch (const Stopped& stopped) {
-      report_stop(training, watch, run, options, to_resume);
+      report_stop(training, reports, to_resume);
       return stopped.exit_status;
     }
   } catch (const Diverged& error) {
@@ -325,25 +290,18 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prep
   } catch (const InputError&) {
     throw;  // not a GPU error
   } catch (const Error& error) {
-    if (prepared.compute.device == Device::cpu) throw;
+    if (training.compute.device == Device::cpu) throw;
     throw Error(fmt::format("{}. To resume from the last saved state: {}, here or with --device cpu",
                             error.what(), to_resume));
   }
   report.sync();
-  if (options.quiet) {
-    fmt::print("{}\n", run.path.string());
-    return 0;
-  }
-  if (valid) conclude(training, *valid, recipe, report, run);
-  if (!is_at_end)
-    report.line(fmt::format("ended by --max-minutes {}, at step {}, in epoch {}; to go on: {}",
-                            *options.max_minutes, trainer.step_count(), trainer.epoch(), to_resume));
+  if (valid) conclude(training, *valid, report);
   return 0;
 }
 
-int follow(PreparedTraining& prepared) {
+int follow(PreparedTraining& training) {
   const StopSignals ignored;  // rank 0 stops the training
-  prepared.training->trainer->follow();
+  training.trainer->follow();
   return 0;
 }
 

@@ -32,9 +32,7 @@ struct TrainOptions {
   std::optional<Device> device{};  // default: cpu, or that of a run which is resumed
   std::optional<Precision> precision{};  // default: fp32, or that of a run which is resumed
   std::string init_from;  // a run with the weights to begin with and the vocabulary; empty: none
-  std::optional<double> max_minutes{};  // none: no limit
   bool resume = false;
-  bool quiet = false;   // print only the run's folder, at the end
   std::string command;  // what was typed, for config.toml
 };
 
@@ -72,16 +70,6 @@ struct Setup {
   Task& task() const { return *config.recipe.task; }
   /// Whether the resumed run has left this file.
   bool has_left(const std::filesystem::path& file) const { return resumes && file_is_there(file); }
-
-  /// Records where the data is: at `given`, else where the resumed or finetuned run has recorded it, or in
-  /// the current folder if `here_by_default`. Returns whether it was placed now; false: it stays
-  /// where the run has recorded it.
-  bool place_data(const std::string& given, bool here_by_default);
-  /// InputError unless the data has the SHA-256 digests of the resumed or finetuned run.
-  void check_same_data(const std::vector<std::string>& sha256_lines) const;
-
- private:
-  bool names_data_ = false;  // --data, for this training
 };
 
 /// Where to compute. A resumed run keeps its device, its threads, and on a GPU its precision, so that it ends
@@ -98,41 +86,36 @@ void read_data(const TrainOptions& options, Setup& setup);
 /// model, and the files that its end needs are undamaged.
 void check_known_files(const Setup& setup, const Module& layout);
 
-/// A task with its model, in training.
-struct TaskTraining {
-  Task& task;
-  std::unique_ptr<Module> model;
-  std::unique_ptr<Objective> objective;
-  std::unique_ptr<Trainer> trainer;
+/// All that a training needs before it writes a file: its setup, and the task's model, in training.
+struct PreparedTraining {
+  Setup setup;
+  Provenance before = setup.config.made_by;  // of a resumed run: how it was computed so far
+  Compute compute;
+  std::unique_ptr<Module> model{};
+  std::unique_ptr<Objective> objective{};
+  std::unique_ptr<Trainer> trainer{};
   std::vector<std::string> notes{};          // for the user
   std::vector<SentenceSet> sentence_sets{};  // on which vectors of sentences are measured while it trains
+  int64_t log_position = 0;
+
+  PreparedTraining(const TrainOptions& options, bool leads);
+  Task& task() const { return setup.task(); }
+  const Recipe& recipe() const { return setup.config.recipe; }
 };
 
 /// Loads the weights that a training starts or resumes from, or tests a new model (Task::check_gradients()).
 /// Returns the position of the log at that time.
-int64_t load_begin(TaskTraining& training, const Setup& setup);
+int64_t load_begin(PreparedTraining& training);
 
 /// Makes the folder of a new run, and writes its config.toml and vocabularies.
-void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute);
+void write_setup(const TrainOptions& options, PreparedTraining& training);
 
-/// All that a training needs before it writes a file.
-struct PreparedTraining {
-  Setup setup;
-  Provenance before = setup.config.made_by;
-  Compute compute;
-  std::optional<TaskTraining> training;
-  int64_t log_position = 0;
-
-  PreparedTraining(const TrainOptions& options, bool leads);
-};
+/// Prints what a user should know before the first step.
+void say_beginning(const PreparedTraining& training, TrainingReport& report);
 
 /// Trains, with all that is printed and written of it. Returns the exit status.
-int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& prepared);
+int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& training);
 /// Computes what ranks other than 0 do; they print nothing and write no file.
-int follow(PreparedTraining& prepared);
-
-/// Prints what a user should know before the first step; `before` is how a resumed run was computed so far.
-void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
-                   const TaskTraining& training, TrainingReport& report);
+int follow(PreparedTraining& training);
 
 }  // namespace rondo

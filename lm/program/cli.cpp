@@ -175,10 +175,8 @@ std::string command_with(const std::vector<std::string>& words) {
   return this_program() + " " + shell_command(words);
 }
 
-std::string resume_command(const std::filesystem::path& folder, const std::vector<std::string>& more) {
-  std::vector<std::string> words{"train", "--out", folder.string(), "--resume"};
-  words.insert(words.end(), more.begin(), more.end());
-  return command_with(words);
+std::string resume_command(const std::filesystem::path& folder) {
+  return command_with({"train", "--out", folder.string(), "--resume"});
 }
 
 // --- Command line ---

@@ -39,7 +39,7 @@ std::string file_to_read(const std::string& given) { return given == "-" ? "/dev
 
 // --- Files to write ---
 
-fs::path file_to_write(const std::string& option, const std::string& name, Pipes pipes,
+fs::path file_to_write(const std::string& option, const std::string& name,
                        const std::vector<std::string>& read) {
   if (name.empty()) return {};
   const auto check_name = [&](bool ok, const std::string& why) {
@@ -49,17 +49,14 @@ fs::path file_to_write(const std::string& option, const std::string& name, Pipes
   const fs::file_status status = fs::status(name, error);
   check_name(status.type() != fs::file_type::none, error.message());
   const bool exists = fs::exists(status);
-  if (pipes == Pipes::accepted && fs::is_other(status)) return name;
-  check_name(!exists || fs::is_regular_file(status),
-             pipes == Pipes::accepted ? "a folder, not a file" : "a folder, a pipe or a device, not a file");
+  check_name(!exists || fs::is_regular_file(status), "a folder, a pipe or a device, not a file");
   const fs::path file = fs::weakly_canonical(fs::absolute(name), error), folder = file.parent_path();
   check_name(!error, error.message());
   check_name(exists || !fs::is_symlink(fs::symlink_status(file, error)),
              "a link to a file that does not exist");
   check_name(fs::is_directory(folder, error), "there is no folder " + folder.string());
   check_name(!is_file_of_run(file), "is a file of the run " + folder.string());
-  const bool in_place = exists && pipes == Pipes::accepted;
-  check_name(access((in_place ? file : folder).c_str(), W_OK) == 0, "cannot be written");
+  check_name(access(folder.c_str(), W_OK) == 0, "cannot be written");
   for (const std::string& it : read)
     check_name(it.empty() || !exists || !fs::equivalent(file, it, error), "is read by this command");
   return file;

@@ -35,16 +35,15 @@ std::string last_name(const std::filesystem::path& path);
 std::string file_to_read(const std::string& given);
 
 // --- Files to write ---
-// The files that options name for output: `lm embed --output`, `lm plot --out` and the like. They are
+// The files that options name for output: `lm ngram --out`, `lm plot --out` and the like. They are
 // checked before the work begins, so that nothing is computed in vain.
 
-/// The file that `option` names, absolute and with links resolved; empty if `name` is. Creates nothing.
-/// `read` are files that the command reads. With Pipes::accepted the file is to be written in place, and a
-/// pipe or a device is returned as it was named; else it is to be replaced (write_atomically(),
-/// data/files/files.h). InputError, naming the option, for what is not a file or cannot be written, for a
+/// Returns the file that `option` names, absolute and with links resolved; an empty path for an empty name.
+/// Creates nothing: the file is to be replaced (write_atomically(), data/files/files.h). `read` are files
+/// that the command reads. InputError, naming the option, for what is not a file or cannot be written, for a
 /// folder that does not exist, for a file of a run, and for one of `read`.
 std::filesystem::path file_to_write(const std::string& option, const std::string& name,
-                                    Pipes pipes = Pipes::refused, const std::vector<std::string>& read = {});
+                                    const std::vector<std::string>& read = {});
 
 /// InputError, naming the option, unless `folder` is one that can be written to, or can be made. Creates
 /// nothing.

@@ -77,8 +77,7 @@ std::vector<std::string> TrainingReport::status_of(const Trainer& trainer) const
     left = (static_cast<double>(trainer.epochs() - trainer.epoch() + 1) - share) * per_epoch;
     parts.push_back(fmt::format("epoch {}/{}  {:.0f}%", trainer.epoch(), trainer.epochs(), 100 * share));
   }
-  const double until_limit = limit_ ? *limit_ - seconds_since(begin_) : left / rate;
-  parts.push_back(duration_text(std::min(left / rate, until_limit)) + " left");
+  parts.push_back(duration_text(left / rate) + " left");
   parts.push_back(fmt::format("loss {:.4f} nats", window_.mean_loss()));
   if (recipe_.task->predicts_text()) parts.push_back(figure_text(recipe_, window_.mean_loss()));
   parts.push_back(fmt::format("{} {}/s", short_number(rate), trainer.objective().scored_items()));
@@ -90,7 +89,7 @@ void TrainingReport::updated(const Trainer& trainer, const StepMetrics& metrics)
   if (metrics.scored == 0) return;
   window_.add(metrics);
   since_evaluation_.add(metrics);
-  if (is_shown()) progress_.status(status_of(trainer));
+  if (progress_.due()) progress_.status(status_of(trainer));
   if (!is_logged(trainer)) return;
   Json entry = place_of(trainer);
   entry.update({{"nats", window_.mean_loss()},
@@ -160,17 +159,12 @@ void TrainingReport::stopped(const Trainer& trainer, bool unevaluated) {
                      {"model_is_evaluated", !unevaluated}});
 }
 
-void TrainingReport::line(const std::string& text) {
-  if (!quiet_) progress_.line(text);
-}
-
 void TrainingReport::warn(const std::string& text) {
   progress_.erase();
   fmt::print(stderr, "lm: warning: {}\n", text);
 }
 
 std::function<void(std::int64_t)> TrainingReport::progress_of(const std::string& what, std::int64_t items) {
-  if (quiet_) return [](std::int64_t) {};
   return rondo::progress_of(progress_, what, items);
 }
 

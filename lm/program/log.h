@@ -44,18 +44,13 @@ struct Window {
 /// every train.log_every steps; in both, a line for each evaluation.
 class TrainingReport {
  public:
-  /// The log continues at a position in bytes; the rest of the file is cut off. A quiet report prints
-  /// nothing.
-  TrainingReport(const Recipe& recipe, const RunFolder& run, std::int64_t position, Device device, bool quiet)
-      : recipe_(recipe),
-        device_(device),
-        quiet_(quiet),
-        progress_(stdout),
-        file_(run.log(), position, is_json_object) {}
+  /// The log continues at a position in bytes; the rest of the file is cut off.
+  TrainingReport(const Recipe& recipe, const RunFolder& run, std::int64_t position, Device device)
+      : recipe_(recipe), device_(device), progress_(stdout), file_(run.log(), position, is_json_object) {}
 
   /// Whether updated() should be called now. Metrics are computed only then: on a GPU the host has to wait
   /// for them.
-  bool is_due(const Trainer& trainer) const { return is_shown() || is_logged(trainer); }
+  bool is_due(const Trainer& trainer) const { return progress_.due() || is_logged(trainer); }
   /// Reports some steps. Call it when it is due, and before an evaluation is reported or the log is written.
   void updated(const Trainer& trainer, const StepMetrics& metrics);
   /// Reports an evaluation of the trainer's evaluated_weights().
@@ -79,17 +74,14 @@ class TrainingReport {
 
   // On the terminal alone:
 
-  /// Says that --max-minutes end the training after these seconds, from now on.
-  void ends_after(double seconds) { begin_ = Clock::now(), limit_ = seconds; }
   /// Prints a line that stays.
-  void line(const std::string& text);
-  /// Prints a warning on stderr, of a quiet training, too.
+  void line(const std::string& text) { progress_.line(text); }
+  /// Prints a warning on stderr.
   void warn(const std::string& text);
   /// A function that shows the progress of `what`: the share of its `items` that is done.
   std::function<void(std::int64_t)> progress_of(const std::string& what, std::int64_t items);
 
  private:
-  bool is_shown() const { return !quiet_ && progress_.due(); }
   bool is_logged(const Trainer& trainer) const { return trainer.step_count() % recipe_.run.log_every == 0; }
   std::vector<std::string> status_of(const Trainer& trainer) const;
   /// Writes an entry into the log, after the kind of event and the time.
@@ -100,13 +92,10 @@ class TrainingReport {
 
   const Recipe& recipe_;
   Device device_;
-  bool quiet_;
   Progress progress_;
   LineFile file_;
-  Clock::time_point begin_;
-  std::optional<double> limit_;  // seconds since begin_
-  Window window_;                // since the last line of the log
-  Window since_evaluation_;      // of the weights in training
+  Window window_;            // since the last line of the log
+  Window since_evaluation_;  // of the weights in training
 };
 
 // --- Measurement ---

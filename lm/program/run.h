@@ -77,7 +77,6 @@ std::string not_the_text(const std::string& data);
 //   state.safetensors   all that resuming needs: lm/training/checkpoint.h
 //   log.jsonl           the training, an object of JSON per line: lm/program/log.h
 //   evaluations.jsonl   measurements of the best weights: lm/program/log.h
-//   plot.html           the log as a page of diagrams: lm/report/page.h; nothing reads it
 
 /// The SHA-256 of their contents.
 std::string digest_of(const VocabularyFiles& vocabularies);
@@ -91,7 +90,6 @@ struct RunFolder {
   std::filesystem::path state() const { return path / "state.safetensors"; }
   std::filesystem::path log() const { return path / "log.jsonl"; }
   std::filesystem::path evaluations() const { return path / "evaluations.jsonl"; }
-  std::filesystem::path page() const { return path / "plot.html"; }
 };
 
 /// Whether a run has this file, or would have it: its name is that of a run's file, and it lies in a folder

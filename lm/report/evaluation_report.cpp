@@ -49,56 +49,20 @@ std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained)
           : "all read as the same symbol");
 }
 
-namespace {
-
-bool is_worse_than_uniform(double nats, std::int64_t vocabulary_size) {
-  constexpr double margin = 0.1;  // nats: a new model is about as bad as that
-  return !(nats <= std::log(static_cast<double>(vocabulary_size)) + margin);
-}
-
-}  // namespace
-
 std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& rate) {
-  if (!is_worse_than_uniform(nats, vocabulary_size)) return "";
+  constexpr double margin = 0.1;  // nats: a new model is about as bad as that
+  const double uniform = std::log(static_cast<double>(vocabulary_size));
+  if (nats <= uniform + margin) return "";
   return fmt::format(
       "giving all {} symbols the same probability costs {:.2f} nats; this costs more: the model has not "
       "learnt such a text, has lost its state in it (--streams 64 would cost less), or has diverged (lower "
       "{})",
-      vocabulary_size, std::log(static_cast<double>(vocabulary_size)), rate);
-}
-
-std::string advice_after_divergence(const std::string& section) {
-  return fmt::format(
-      "try a lower {}.learning_rate or stronger clipping (train.clip) in a new run (another --out): --resume "
-      "changes no settings",
-      section);
-}
-
-namespace {
-bool are_same(const Text& one, const Text& other) {
-  if (one.source && other.source) return one.source->key() == other.source->key();
-  return !one.source && !other.source && one.content == other.content;
-}
-}  // namespace
-
-std::string warning_of_same_texts(const CorpusText& texts) {
-  const auto warning = [](const Text& one, const Text& other, std::string_view consequence) {
-    return fmt::format("{} is the same text as {}: {}", one.name, other.name, consequence);
-  };
-  constexpr std::string_view known = "figures on it say nothing about text that the model has not seen";
-  if (are_same(texts.valid, texts.train)) return warning(texts.valid, texts.train, known);
-  if (!texts.test) return "";
-  if (are_same(*texts.test, texts.train)) return warning(*texts.test, texts.train, known);
-  if (are_same(*texts.test, texts.valid))
-    return warning(*texts.test, texts.valid, "the model is chosen by it, so that figures on it are too good");
-  return "";
+      vocabulary_size, uniform, rate);
 }
 
 // --- Evaluation report ---
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// "0.1234", "12", "nrefs:1|case:mixed".
 std::string text_of(const Detail& it) {
@@ -162,11 +126,11 @@ std::string text_of(const Trial& trial) {
                          : "no finite probabilities");
 }
 
-Json json_of(const Tuned& tuned, std::int64_t budget) {
-  Json json{{"split", "valid"}, {"budget", budget}, {"scored", tuned.symbols}, {"trials", Json::array()}};
-  json["best"] = options_text(tuned.best);
+nlohmann::ordered_json json_of(const Tuned& tuned, std::int64_t budget) {
+  nlohmann::ordered_json json{
+      {"split", "valid"}, {"budget", budget}, {"scored", tuned.symbols}, {"best", options_text(tuned.best)}};
   for (const Trial& trial : tuned.trials) {
-    Json entry = json_of(settings_of(trial.how));
+    auto entry = json_of(settings_of(trial.how));
     entry["symbols"] = trial.symbols;
     entry["nats"] = trial.nats;  // null where it is infinite
     json["trials"].push_back(entry);

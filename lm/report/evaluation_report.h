@@ -32,12 +32,6 @@ std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained 
 /// A warning if a language model costs more than equal probabilities; else empty. `rate` is the learning rate
 /// that may be too high.
 std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& rate);
-/// What to do after a training has diverged; `section` has its learning rate.
-std::string advice_after_divergence(const std::string& section);
-
-/// A warning if two of the texts are the same, so that a figure is no measure of new text; else empty.
-std::string warning_of_same_texts(const CorpusText& texts);
-
 // --- Evaluation report ---
 // The output of `lm eval`: text or JSON on stdout. The measurement: lm/commands/eval.cpp.
 

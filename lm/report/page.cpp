@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <set>
@@ -21,44 +20,17 @@ namespace rondo {
 
 // --- Attention ---
 
-AttentionFile::AttentionFile(const std::string& name)
-    : name_(file_to_write("--attention", name, Pipes::accepted)), is_picture_(name.ends_with(".svg")) {}
-
-void AttentionFile::open() {
-  file_.reset(std::fopen(name_.c_str(), "w"));
-  check(file_ != nullptr, "--attention {}: cannot be written", name_);
-}
-
-void AttentionFile::add(const Alignment& alignment) {
-  if (!file_) open();
-  const nlohmann::ordered_json json{
-      {"source", alignment.source}, {"target", alignment.target}, {"weights", alignment.weights}};
-  if (!is_picture_)
-    fmt::print(file_.get(), "{}\n", json.dump());
-  else if (!alignment.source.empty())
-    drawn_.push_back(alignment);
-}
-
-void AttentionFile::fill(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (...) {
-    try {
-      write();
-    } catch (const Error& error) {  // the first error is the one to tell
-      fmt::print(stderr, "lm: warning: {}\n", error.what());
-    }
-    throw;
+void write_attention(const std::filesystem::path& file, std::vector<Alignment> alignments) {
+  if (file.extension() == ".svg") {
+    std::erase_if(alignments, [](const Alignment& it) { return it.source.empty(); });
+    return write_atomically(file, svg_of(alignments));
   }
-  if (*this && !file_) open();
-  write();
-}
-
-void AttentionFile::write() {
-  if (!file_) return;
-  if (is_picture_) fmt::print(file_.get(), "{}", svg_of(drawn_));
-  check(std::fflush(file_.get()) == 0 && !std::ferror(file_.get()),
-        "--attention {}: not written: the disk is full?", name_);
+  std::string lines;
+  for (const Alignment& it : alignments) {
+    const nlohmann::ordered_json json{{"source", it.source}, {"target", it.target}, {"weights", it.weights}};
+    lines += json.dump() + '\n';
+  }
+  write_atomically(file, lines);
 }
 
 // --- Training curves ---
@@ -92,15 +64,8 @@ double converted(double nats, PublishedUnit unit) {
          : unit == PublishedUnit::bits     ? nats / std::numbers::ln2
                                            : nats;
 }
-double nats_of(double figure, PublishedUnit unit) {
-  return unit == PublishedUnit::perplexity ? std::log(figure)
-         : unit == PublishedUnit::bits     ? figure * std::numbers::ln2
-                                           : figure;
-}
-
 struct CurveDrawing {
-  CurveDrawing(const Runs& of, CurveAxis along)
-      : runs(of), axis(along), unit(unit_of(*of[0]->recipe().task)) {
+  explicit CurveDrawing(const Runs& of) : runs(of), unit(unit_of(*of[0]->recipe().task)) {
     std::vector<std::string> paths;
     for (const auto& run : runs) {
       paths.push_back(run->path);
@@ -110,21 +75,13 @@ struct CurveDrawing {
   }
 
   Plot empty_plot(const std::string& title, const PlotAxis& y) const {
-    const std::string along = axis == CurveAxis::step    ? "steps (updates)"
-                              : axis == CurveAxis::epoch ? "epochs"
-                                                         : "training time (minutes)";
-    return {.title = title, .x = {.label = along, .from = 0}, .y = y};
-  }
-  double x_of(const LoggedMoment& it) const {
-    return axis == CurveAxis::step    ? static_cast<double>(it.step)
-           : axis == CurveAxis::epoch ? it.epochs
-                                      : it.seconds / 60;
+    return {.title = title, .x = {.label = "epochs", .from = 0}, .y = y};
   }
   /// Adds `value` of each line of steps.
   template <class Value>
   void add_steps(Plot& plot, std::size_t run, const std::string& label, Value value) const {
     PlotCurve curve{.label = label, .dots = false, .colour = run, .width = thin};
-    for (const LoggedSteps& it : runs[run]->steps) curve.points.push_back({x_of(it.when), value(it)});
+    for (const LoggedSteps& it : runs[run]->steps) curve.points.push_back({it.when.epochs, value(it)});
     curve.points = thinned(curve.points);
     if (!curve.points.empty()) plot.curves.push_back(std::move(curve));
   }
@@ -135,7 +92,7 @@ struct CurveDrawing {
     PlotCurve curve{.label = names[run], .colour = run};
     for (const LoggedEvaluation& it : runs[run]->evaluations) {
       if (it.best && runs.size() == 1) curve.ringed = curve.points.size();
-      curve.points.push_back({x_of(it.when), value(it)});
+      curve.points.push_back({it.when.epochs, value(it)});
     }
     curve.dots = curve.points.size() <= most_dots;
     if (!curve.points.empty()) plot.curves.push_back(std::move(curve));
@@ -151,11 +108,9 @@ struct CurveDrawing {
                 [&](const LoggedSteps& it) { return converted(it.nats, unit); });
       add_evaluations(
           plot, i, [&](const LoggedEvaluation& it) { return converted(score_in(it.scores, "nats"), unit); });
-      add_published(plot, i);
     }
     // The first steps are far above all that follows.
     double highest = 0;
-    for (const PlotLevel& it : plot.levels) highest = std::max(highest, it.high);
     for (const PlotCurve& curve : plot.curves) {
       const bool is_long = curve.width == thin && curve.points.size() >= 20;
       for (std::size_t i = is_long ? curve.points.size() / 20 + 1 : 0; i < curve.points.size(); ++i)
@@ -164,19 +119,6 @@ struct CurveDrawing {
     if (std::isfinite(highest)) plot.y.to = 1.02 * highest;
     return plot;
   }
-  void add_published(Plot& plot, std::size_t i) const {
-    const RunRecord& run = *runs[i];
-    const PublishedUnit its_unit = run.recipe().published.unit;
-    for (const std::size_t kind : {valid_kind, test_kind}) {
-      const double figure = run.published(kind), y = converted(nats_of(figure, its_unit), unit);
-      const std::string label = fmt::format("published, {}: {} {} ({})", run.recipe().name, figure,
-                                            name_of(its_unit), kinds_of_measurement[kind].name);
-      const bool is_there = std::any_of(plot.levels.begin(), plot.levels.end(),
-                                        [&](const PlotLevel& level) { return level.label == label; });
-      if (figure > 0 && !is_there) plot.levels.push_back({label, y, y});
-    }
-  }
-
   Plot score(const ScoreStyle& style) const {
     const bool is_share = style.key == "accuracy" || style.key == "cer" || style.key == "wer";
     Plot plot =
@@ -193,7 +135,6 @@ struct CurveDrawing {
   }
 
   const Runs& runs;
-  CurveAxis axis;
   PublishedUnit unit;  // the usual one of all runs, else nats
   std::vector<std::string> names{};
 };
@@ -206,15 +147,13 @@ std::vector<std::string> names_of_runs(const std::vector<std::string>& paths) {
   return std::set<std::string>(names.begin(), names.end()).size() == names.size() ? names : paths;
 }
 
-std::vector<Figure> curves_of(const Runs& runs, CurveAxis axis) {
-  const CurveDrawing drawing(runs, axis);
+std::vector<Figure> curves_of(const Runs& runs) {
+  const CurveDrawing drawing(runs);
   std::vector<Figure> figures;
   const auto add = [&](const std::string& name, const Plot& plot, const std::string& caption = "") {
     if (has_points(plot)) figures.push_back({name, svg_of(plot), caption});
   };
-  add("loss", drawing.loss(),
-      "Thin: training text. Thick: validation text. Ring: the best of a run alone. Dashed: published "
-      "figures.");
+  add("loss", drawing.loss(), "Thin: training text. Thick: validation text. Ring: the best of a run alone.");
   for (const ScoreStyle& it : styles_of(runs))
     if (!it.is_of_loss()) add(it.key, drawing.score(it));
   add("learning_rate",
@@ -222,8 +161,6 @@ std::vector<Figure> curves_of(const Runs& runs, CurveAxis axis) {
   add("gradient_norm",
       drawing.of_steps("Norm of the gradients", {.label = "norm, before clipping", .logarithmic = true},
                        &LoggedSteps::gradient_norm));
-  add("speed", drawing.of_steps("Speed", {.label = runs.front()->scored + " per second", .from = 0},
-                                &LoggedSteps::per_second));
   return figures;
 }
 
@@ -315,8 +252,8 @@ std::vector<Figure> pictures_of(const std::vector<ProbedRun>& runs) {
   return figures;
 }
 
-std::vector<Figure> figures_of(const Runs& runs, CurveAxis axis) {
-  std::vector<Figure> figures = curves_of(runs, axis);
+std::vector<Figure> figures_of(const Runs& runs) {
+  std::vector<Figure> figures = curves_of(runs);
   std::vector<ProbedRun> probed;
   for (const auto& run : runs)
     if (!run->probes.empty()) probed.push_back({run, "train", run->probes.back().probed});
@@ -360,54 +297,26 @@ td:first-child { text-align: left; }
 
 }  // namespace
 
-std::string html_of(const Runs& runs, const std::string& title, std::vector<std::string> notes,
-                    const std::vector<Figure>& figures, std::int64_t reload_seconds) {
+std::string html_of(const Runs& runs, const std::string& title, const std::vector<Figure>& figures) {
   const RunRecord& first = *runs.front();
   const bool are_comparable = std::all_of(runs.begin(), runs.end(), [&](const auto& run) {
     return run->vocabulary_size == first.vocabulary_size &&
            is_same_data(first.config.made_by.sha256, run->config.made_by.sha256);
   });
-  if (!are_comparable)
-    notes.emplace_back("These runs differ in text or vocabulary: their losses cannot be compared.");
-  if (figures.empty()) notes.emplace_back("Nothing has been logged yet.");
-  std::string html =
+  const char* const note = !are_comparable
+                               ? "These runs differ in text or vocabulary: their losses cannot be compared."
+                           : figures.empty() ? "Nothing has been logged yet."
+                                             : "";
+  std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'/>\n"
-      "<meta name='viewport' content='width=device-width, initial-scale=1'/>\n";
-  if (reload_seconds > 0) html += fmt::format("<meta http-equiv='refresh' content='{}'/>\n", reload_seconds);
-  html += fmt::format("<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
-                      svg_escaped(title), style);
-  for (const std::string& note : notes) html += fmt::format("<p>{}</p>\n", svg_escaped(note));
-  html += "<div class='table'>\n" + html_of(table_of(runs)) + "</div>\n<div class='figures'>\n";
+      "<meta name='viewport' content='width=device-width, initial-scale=1'/>\n"
+      "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n<p>{2}</p>\n"
+      "<div class='table'>\n{3}</div>\n<div class='figures'>\n",
+      svg_escaped(title), style, note, html_of(table_of(runs)));
   for (const Figure& it : figures)
     html += fmt::format("<figure id='{}'>\n{}<figcaption>{}</figcaption>\n</figure>\n", it.name, it.svg,
                         svg_escaped(it.caption));
   return html + "</div>\n</body>\n</html>\n";
-}
-
-void TrainingPage::update() {
-  constexpr double share = 0.01;
-  if (cost_ > share * seconds_since(written_)) return;
-  const auto begin = Clock::now();
-  write(true);
-  cost_ = seconds_since(begin);
-  written_ = Clock::now();
-}
-
-void TrainingPage::write(bool is_running) {
-  constexpr std::int64_t reload_seconds = 30;
-  try {
-    const std::string path = run_.path.string();
-    const Runs runs{std::make_shared<const RunRecord>(read_run(path, is_running))};
-    std::vector<std::string> notes;
-    if (is_running)
-      notes.push_back(
-          fmt::format("The training is running: this page reloads itself every {} seconds.", reload_seconds));
-    write_atomically(run_.page(), html_of(runs, last_name(path), notes, figures_of(runs),
-                                          is_running ? reload_seconds : 0));
-  } catch (const std::exception& error) {
-    if (!has_warned_) fmt::print(stderr, "lm: warning: the page of the training: {}\n", error.what());
-    has_warned_ = true;
-  }
 }
 
 }  // namespace rondo

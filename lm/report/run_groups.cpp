@@ -73,24 +73,19 @@ std::pair<Runs, int> read_runs(const std::vector<std::string>& paths) {
   return {std::move(runs), status};
 }
 
-std::vector<Runs> grouped(const Runs& runs, const std::vector<std::string>& keys) {
+std::vector<Runs> grouped(const Runs& runs) {
   std::vector<Runs> groups;
   std::vector<std::string> identities;  // of the groups
   for (const auto& run : runs) {
-    ShownSettings settings = compared_settings(*run);
-    if (!keys.empty()) {
-      settings = {{"recipe.name", run->recipe().name}};
-      for (const std::string& key : keys) settings[key] = shown_value(run->recipe(), key);
-    }
     const Provenance& made_by = run->config.made_by;
     const std::string identity =
-        fmt::format("{} {} {} {} {} {} {} {}", settings, run->finished, run->is_finetuned(),
+        fmt::format("{} {} {} {} {} {} {}", compared_settings(*run), run->is_finetuned(),
                     made_by.initialized_from, run->vocabulary_size, name_of(made_by.device),
                     name_of(made_by.precision), digests_of(made_by.sha256));
     const auto admits = [&](const Runs& group) {
-      return !keys.empty() || (run->finished && std::none_of(group.begin(), group.end(), [&](const auto& it) {
-                                 return it->recipe().trainer.seed == run->recipe().trainer.seed;
-                               }));
+      return std::none_of(group.begin(), group.end(), [&](const auto& it) {
+        return !it->finished || !run->finished || it->recipe().trainer.seed == run->recipe().trainer.seed;
+      });
     };
     std::size_t at = 0;
     while (at < groups.size() && (identities[at] != identity || !admits(groups[at]))) ++at;
@@ -184,13 +179,14 @@ ScoreStyle decisive_score(const Recipe& recipe) {
 
 namespace {
 
-/// Why a run has no published figures beside its own, whose `changed` keys matter; empty: it has, or there
-/// are none.
-std::string why_not_published(const RunRecord& run, const std::vector<std::string>& changed) {
+/// Returns why a run has no published figures beside its own; empty: it has, or there are none.
+std::string why_not_published(const RunRecord& run) {
   const PublishedFigures& published = run.recipe().published;
   const auto& test = run.measured[test_kind];
   if (published_text(published).empty()) return "";
-  if (!changed.empty()) return fmt::format("settings are not those of the recipe {}: ", run.recipe().name);
+  if (const auto changed = changed_keys(run.recipe(), run.is_finetuned()); !changed.empty())
+    return fmt::format("settings are not those of the recipe {}: {}", run.recipe().name,
+                       fmt::join(changed, ", "));
   if (!run.is_of_the_papers_text())
     return fmt::format(
         "of another text (published.vocabulary = {}, here {}; published.test_symbols = {}, here {})",
@@ -201,33 +197,23 @@ std::string why_not_published(const RunRecord& run, const std::vector<std::strin
 }  // namespace
 
 void warn_of_figures(const Runs& runs) {
-  struct About {
-    std::vector<std::string> runs;
-    std::set<std::string> keys;  // that end the warning
-  };
-  std::map<std::string, About> warnings;
+  std::map<std::string, std::vector<std::string>> warnings;                 // each with its runs
   std::map<std::vector<std::string>, std::set<std::int64_t>> vocabularies;  // of runs of one text
   for (const auto& run : runs) {
-    const std::vector<std::string> changed = changed_keys(run->recipe(), run->is_finetuned());
-    if (const std::string why = why_not_published(*run, changed); !why.empty()) {
-      About& left_out = warnings["published figures are left out: " + why];
-      left_out.runs.push_back(run->path);
-      left_out.keys.insert(changed.begin(), changed.end());
-    }
-    if (!run->measured[valid_kind] && !run->steps.empty())
-      warnings["not evaluated yet"].runs.push_back(run->path);
+    if (const std::string why = why_not_published(*run); !why.empty())
+      warnings["published figures are left out: " + why].push_back(run->path);
+    if (!run->measured[valid_kind] && !run->steps.empty()) warnings["not evaluated yet"].push_back(run->path);
     if (!run->recipe().task->predicts_text()) continue;
     if (const auto& it = run->measured[run->measured[test_kind] ? test_kind : valid_kind];
         it && !warning_of_unknowns({"", it->unknowns.value_or(0), it->symbols}).empty())
-      warnings["warning: many unknown symbols, which are easy to predict: figures do not compare"]
-          .runs.push_back(run->path);
+      warnings["warning: many unknown symbols, which are easy to predict: figures do not compare"].push_back(
+          run->path);
     if (const auto& sha256 = run->config.made_by.sha256; !sha256.empty() && run->types > 0)
       vocabularies[digests_of(sha256)].insert(run->types);
   }
-  for (const auto& [warning, about] : warnings)
-    fmt::print(stderr, "lm: {}{}: {}{}\n", about.runs.front(),
-               about.runs.size() > 1 ? fmt::format(" and {} more", about.runs.size() - 1) : "", warning,
-               fmt::join(about.keys, ", "));
+  for (const auto& [warning, its_runs] : warnings)
+    fmt::print(stderr, "lm: {}{}: {}\n", its_runs.front(),
+               its_runs.size() > 1 ? fmt::format(" and {} more", its_runs.size() - 1) : "", warning);
   for (const auto& [text, sizes] : vocabularies)
     if (sizes.size() > 1)
       fmt::print(stderr,

@@ -23,10 +23,9 @@ bool holds_runs(const std::filesystem::path& folder);
 /// line on stderr and an exit status that is not 0.
 std::pair<Runs, int> read_runs(const std::vector<std::string>& paths);
 
-/// Groups runs on the same text that have the same values of these keys, in the order of each group's first
-/// run; finished and unfinished ones apart. Without keys, finished runs that differ only in their seed share
-/// a group, in which each seed is once: a copy of a run begins another group.
-std::vector<Runs> grouped(const Runs& runs, const std::vector<std::string>& keys = {});
+/// Groups finished runs on the same text that differ only in their seed, in the order of each group's first
+/// run. Each seed is once in a group: a copy of a run begins another one.
+std::vector<Runs> grouped(const Runs& runs);
 
 /// Returns the keys whose values are not the same in all runs, in the recipe's order, without the seed and
 /// without what affects no measurement. Runs may be of several tasks.

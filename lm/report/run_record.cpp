@@ -60,14 +60,7 @@ LoggedMoment moment_in(const Entry& entry) {
 
 void read_steps(const Entry& entry, RunRecord& run) {
   const auto figure = [&](const char* key) { return optional_figure_at(entry, key).value_or(not_known); };
-  LoggedSteps steps{moment_in(entry), figure("nats"), figure("learning_rate"), figure("gradient_norm")};
-  const std::string end = "_per_second";
-  for (const auto& [key, value] : entry.items())
-    if (key.ends_with(end)) {
-      run.scored = key.substr(0, key.size() - end.size());
-      steps.per_second = figure_at(entry, key);
-    }
-  run.steps.push_back(steps);
+  run.steps.push_back({moment_in(entry), figure("nats"), figure("learning_rate"), figure("gradient_norm")});
 }
 
 /// Reads one line of log.jsonl; false if it is not one.
@@ -173,7 +166,7 @@ RunRecord read_log(const std::string& path) {
   return run;
 }
 
-RunRecord read_run(const std::string& path, bool is_training) {
+RunRecord read_run(const std::string& path) {
   RunRecord run = read_log(path);
   const RunFolder folder{path};
   const Recipe& recipe = run.recipe();
@@ -195,7 +188,7 @@ RunRecord read_run(const std::string& path, bool is_training) {
   }
   for (const Entry& it : kept) take_measurement(it, run);
   const bool is_valid = run.measured[valid_kind].has_value();
-  if (!is_training && !run.finished && is_valid && file_is_there(folder.state()))  // without a test text
+  if (!run.finished && is_valid && file_is_there(folder.state()))  // without a test text
     run.finished = is_finished(recipe.trainer, folder.state());
   return run;
 }

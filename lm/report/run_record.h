@@ -54,7 +54,7 @@ struct LoggedMoment {
 /// The steps since the line before.
 struct LoggedSteps {
   LoggedMoment when;
-  double nats = not_known, learning_rate = not_known, gradient_norm = not_known, per_second = not_known;
+  double nats = not_known, learning_rate = not_known, gradient_norm = not_known;
 };
 
 /// An evaluation on the validation text during the training.
@@ -76,7 +76,6 @@ struct RunRecord {
   std::vector<LoggedSteps> steps{};
   std::vector<LoggedEvaluation> evaluations{};
   std::vector<ProbeOfEpoch> probes{};
-  std::string scored = "symbols";  // what LoggedSteps::per_second counts
 
   /// By kind; from the log or from evaluations.jsonl.
   std::vector<std::optional<KeptMeasurement>> measured{kinds_of_measurement.size()};
@@ -98,8 +97,7 @@ struct RunRecord {
 
 /// Reads a run's settings and its log alone. Throws InputErrors of the folder and of its files.
 RunRecord read_log(const std::string& path);
-/// Reads a run's folder; while it `is_training`, not its state, which may be large. Throws the same
-/// InputErrors.
-RunRecord read_run(const std::string& path, bool is_training = false);
+/// Reads a run's folder. Throws the same InputErrors.
+RunRecord read_run(const std::string& path);
 
 }  // namespace rondo

@@ -22,22 +22,11 @@ namespace rondo {
 
 namespace {
 
-/// The settings that are columns. InputError for a key of `group_by` that no run has.
-std::vector<std::string> shown_keys(const Runs& runs, const std::vector<std::string>& group_by) {
-  std::vector<std::string> known;
-  // Between recipes, and between a training and a finetuning, nearly everything differs, and their names say
-  // it; the column of epochs says how long they were to be.
+/// Returns the settings that are columns. Between recipes, and between a training and a finetuning, nearly
+/// everything differs, and their names say it; the column of epochs says how long they were to be.
+std::vector<std::string> shown_keys(const Runs& runs) {
   std::map<std::pair<std::string, bool>, Runs> comparable;
-  for (const auto& run : runs) {
-    Recipe recipe = run->recipe();
-    for (const Key& key : keys_of(recipe)) known.push_back(key.name);
-    comparable[{recipe.name, run->is_finetuned()}].push_back(run);
-  }
-  for (const std::string& name : group_by)
-    check_input(std::find(known.begin(), known.end(), name) != known.end(), "--group-by {}: no such key{}",
-                name,
-                did_you_mean(name, known, fmt::format("; `{} info --keys` lists them", this_program())));
-  if (!group_by.empty()) return group_by;
+  for (const auto& run : runs) comparable[{run->recipe().name, run->is_finetuned()}].push_back(run);
   std::vector<std::string> keys;
   for (const auto& [name, group] : comparable)
     for (const std::string& key : differing_keys(group))
@@ -220,9 +209,9 @@ struct RunTable {
 
 }  // namespace
 
-TextTable table_of(const Runs& runs, const std::vector<std::string>& group_by) {
-  const std::vector<std::string> keys = shown_keys(runs, group_by);
-  RunTable rows{runs, grouped(runs, group_by)};
+TextTable table_of(const Runs& runs) {
+  const std::vector<std::string> keys = shown_keys(runs);
+  RunTable rows{runs, grouped(runs)};
   rows.add_titles();
   std::set<std::vector<std::string>> texts;
   std::set<Precision> precisions;
@@ -253,101 +242,22 @@ TextTable table_of(const Runs& runs, const std::vector<std::string>& group_by) {
   return rows.table;
 }
 
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json json_of(const std::optional<KeptMeasurement>& it) {
-  Json json{{"nats", nullptr},    {"bits", nullptr},     {"perplexity", nullptr}, {"bits_per_byte", nullptr},
-            {"symbols", nullptr}, {"unknowns", nullptr}, {"read", nullptr}};
-  if (!it) return json;
-  json["symbols"] = it->symbols;
-  if (it->unknowns) json["unknowns"] = *it->unknowns;
-  json["read"] = it->read;
-  for (const auto& [name, value] : it->scores) json[name] = value;
-  if (!it->settings.empty()) json.update(Json::parse(it->settings));
-  return json;
-}
-
-/// A value of a setting, as TOML or as shown: a number, true or false, a list or a text; null for a dash.
-Json json_of_value(const std::string& value) {
-  if (value == dash) return {};
-  return Json::accept(value) ? Json::parse(value) : Json(value);
-}
-
-Json json_of_run(const RunRecord& run) {
-  const Recipe& recipe = run.recipe();
-  const Provenance& made_by = run.config.made_by;
-  const auto text_or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
-  const bool is_the_recipes = changed_keys(recipe, run.is_finetuned()).empty();
-  Json json{{"run", run.path},
-            {"recipe", recipe.name},
-            {"paper", recipe.paper},
-            {"unit", name_of(recipe.task->tokenization().unit)},
-            {"cell", recipe.task->cell()},
-            {"seed", recipe.trainer.seed},
-            {"text", text_or_null(short_name_of_text(made_by))},
-            {"finetuned", run.is_finetuned()},
-            {"imported", run.is_imported()},
-            {"begun_with", text_or_null(made_by.initialized_from)},
-            {"vocabulary_size", run.vocabulary_size},
-            {"parameters", run.parameters},
-            {"published", published_json(is_the_recipes ? recipe.published : PublishedFigures())}};
-  for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) {
-    Json& measured = json[kinds_of_measurement[k].key] = json_of(run.measured[k]);
-    if (const double figure = run.published(k); figure > 0) measured["published"] = figure;
+void print_table(const Runs& runs, TableForm form) {
+  const TextTable table = table_of(runs);
+  switch (form) {
+    case TableForm::text:
+      fmt::print("{}", text_of(table));
+      break;
+    case TableForm::markdown:
+      fmt::print("{}", markdown_of(table));
+      break;
+    case TableForm::csv:
+      fmt::print("{}", csv_of(table));
+      break;
+    case TableForm::json:
+      print_json({{"rows", json_of(table)}});
+      break;
   }
-  for (const SentenceSetFigures& it : run.sentences) json["sentences"].push_back(json_of(it));
-  json["finished"] = run.finished;
-  if (run.keeps_base) json["model"] = "unchanged";  // that of the run it began with
-  const LoggedEvaluation last = run.last_evaluation();
-  json["steps"] = last.when.step;
-  json["epochs"] = last.epoch;
-  json["epochs_trained"] = last.when.epochs;
-  json["epochs_planned"] = recipe.trainer.steps > 0 ? Json() : Json(recipe.trainer.epochs);
-  json["training_seconds"] = last.when.seconds;
-  json["settings"] = Json::object();
-  Recipe settings = recipe;
-  for (const Key& key : keys_of(settings)) json["settings"][key.name] = json_of_value(value_text(key));
-  return json;
-}
-
-Json json_of_group(const Runs& group, const std::vector<std::string>& keys) {
-  const Recipe& recipe = group.front()->recipe();
-  Json json{{"recipe", recipe.name},
-            {"settings", Json::object()},
-            {"runs", Json::array()},
-            {"seeds", Json::array()}};
-  for (const std::string& key : keys) json["settings"][key] = json_of_value(shown_value(recipe, key));
-  for (const auto& run : group) {
-    json["runs"].push_back(run->path);
-    json["seeds"].push_back(run->recipe().trainer.seed);
-  }
-  for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k)
-    for (const ScoreStyle& style : styles_of(group))
-      if (const Mean mean = mean_score(group, k, style.key); mean.n > 0)
-        json[kinds_of_measurement[k].key][style.key] = {
-            {"mean", mean.value},
-            {"deviation", mean.n > 1 ? Json(mean.deviation) : Json()},  // not known of one run
-            {"n", mean.n}};
-  return json;
-}
-
-}  // namespace
-
-Json json_of(const Runs& runs, const std::vector<std::string>& group_by) {
-  const std::vector<std::string> keys = shown_keys(runs, group_by);
-  Json list = Json::array(), groups = Json::array();
-  for (const auto& run : runs) list.push_back(json_of_run(*run));
-  for (const Runs& group : grouped(runs, group_by)) groups.push_back(json_of_group(group, keys));
-  return {{"runs", list}, {"groups", groups}};
-}
-
-void print_table(const Runs& runs, const TableOptions& options) {
-  if (options.json) return print_json(json_of(runs, options.group_by));
-  TextTable table = table_of(runs, options.group_by);
-  if (!options.sort.empty()) sort_rows(table, options.sort);
-  fmt::print("{}", options.csv ? csv_of(table) : options.markdown ? markdown_of(table) : text_of(table));
   warn_of_figures(runs);
 }
 

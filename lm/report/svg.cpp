@@ -147,7 +147,6 @@ struct PlotPicture : Picture {
         "{3:.1f}'>",
         x.begin - past_the_edge, y.end - past_the_edge, x.end - x.begin + 2 * past_the_edge,
         y.begin - y.end + 2 * past_the_edge);
-    for (const PlotLevel& it : plot.levels) draw_level(it, x.begin, x.end, y(it.low), y(it.high));
     for (const PlotCurve& it : plot.curves) draw_curve(it);
     put("</svg>");
   }
@@ -155,9 +154,7 @@ struct PlotPicture : Picture {
   std::size_t colour_number(const PlotCurve& curve) const {
     return curve.colour.value_or(static_cast<std::size_t>(&curve - plot.curves.data()));
   }
-  static const char* colour_of(std::size_t number) {
-    return number == no_colour ? grey : colours[number % colours.size()];
-  }
+  static const char* colour_of(std::size_t number) { return colours[number % colours.size()]; }
   /// Shapes differ, so that curves can be told apart without their colours.
   void dot(double at_x, double at_y, std::size_t number, const std::string& note = "") {
     const char* shape = number % 3 == 0   ? "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0"
@@ -166,32 +163,16 @@ struct PlotPicture : Picture {
     put("<path transform='translate({:.1f} {:.1f})' d='{}' fill='{}'><title>{}</title></path>", at_x, at_y,
         shape, colour_of(number), svg_escaped(note));
   }
-  void draw_level(const PlotLevel& level, double from, double to, double low, double high) {
-    if (level.low == level.high)
-      line(from, (low + high) / 2, to, (low + high) / 2, colour_of(level.colour), 1.5,
-           " stroke-dasharray='6 4'");
-    else
-      box(from, high, to - from, low - high, colour_of(level.colour), 0.2);
-  }
-
   /// Draws the title and the legend, an entry a row, and returns the number of its rows.
   double draw_legend() {
     text(left, 20, "start", plot.title, " font-size='15'");
     double rows = 0;
-    const auto add_row = [&](const std::string& label) {
-      const double at_y = 40 + line_height * rows++;
-      text(left + 28, at_y, "start", label);
-      return at_y - 4;
-    };
     for (const PlotCurve& it : plot.curves) {
       if (it.label.empty()) continue;
-      const double at_y = add_row(it.label);
+      const double at_y = 36 + line_height * rows++;
+      text(left + 28, at_y + 4, "start", it.label);
       line(left, at_y, left + 22, at_y, colour_of(colour_number(it)), it.width);
       if (it.dots) dot(left + 11, at_y, colour_number(it));
-    }
-    for (const PlotLevel& it : plot.levels) {
-      const double at_y = add_row(it.label);
-      draw_level(it, left, left + 22, at_y + 5, at_y - 5);
     }
     return rows;
   }
@@ -203,7 +184,6 @@ struct PlotPicture : Picture {
         x.offer(it.x);
         y.offer(it.y - it.deviation), y.offer(it.y), y.offer(it.y + it.deviation);
       }
-    for (const PlotLevel& it : plot.levels) y.offer(it.low), y.offer(it.high);
     x.close(0), y.close(0.04);
     double widest = 0;  // between the axis and its label
     for (const double it : y.ticks) widest = std::max(widest, width_of(tick_text(it)));

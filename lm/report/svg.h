@@ -22,9 +22,6 @@ struct PlotPoint {
   double x = 0, y = 0, deviation = 0;
 };
 
-/// As a colour: grey, as axes and texts. Others are legible on white and on black.
-constexpr std::size_t no_colour = static_cast<std::size_t>(-1);
-
 /// Points, from left to right.
 struct PlotCurve {
   std::string label{};  // in the legend; empty: not there
@@ -36,18 +33,10 @@ struct PlotCurve {
   double width = 2;
 };
 
-/// What curves are compared with, as wide as the diagram: a value, as a dashed line, or a shaded range.
-struct PlotLevel {
-  std::string label{};
-  double low = 0, high = low;
-  std::size_t colour = no_colour;
-};
-
 struct Plot {
   std::string title{};
   PlotAxis x{}, y{};
   std::vector<PlotCurve> curves{};
-  std::vector<PlotLevel> levels{};
 };
 /// Whether a curve has a point that can be drawn.
 bool has_points(const Plot& plot);

@@ -45,10 +45,7 @@ std::vector<std::string> split_values(const std::string& text, char separator) {
     else if (it == '[' || it == ']')
       brackets += it == '[' ? 1 : -1;
   }
-  for (std::string& part : parts) {
-    part.erase(part.find_last_not_of(' ') + 1);
-    part.erase(0, part.find_first_not_of(' '));
-  }
+  for (std::string& part : parts) part = std::string(stripped(part));
   return parts;
 }
 
@@ -153,26 +150,19 @@ const std::string parameters = "parameters";
 
 /// The diagrams of a sweep in the making.
 struct SweepDrawing {
-  SweepDrawing(const Runs& runs, const SweepPlotOptions& options)
+  explicit SweepDrawing(const Runs& runs)
       : recipe(runs.front()->recipe().name),
         score(decisive_score(runs.front()->recipe())),
         keys(differing_keys(runs)),
-        rows(grouped(runs)),
-        band(options.band.value_or(score.key == "perplexity" ? default_band : 0)) {
+        rows(grouped(runs)) {
     for (const auto& run : runs)
       check_input(run->recipe().name == recipe,
                   "{} and {} are of several recipes, {} and {}: a diagram is of one", runs.front()->path,
                   run->path, recipe, run->recipe().name);
-    std::vector<std::string> known;
     for (const std::string& key : keys)
       if (std::all_of(rows.begin(), rows.end(), [&](const Runs& row) { return number_in(value(row, key)); }))
-        known.push_back(key);
-    x = !options.over.empty() ? options.over : known.size() == 1 ? known.front() : parameters;
-    if (x == parameters) on_x = known;  // sizes are points of one curve
-    known.push_back(parameters);
-    check_input(std::find(known.begin(), known.end(), x) != known.end(),
-                "--over {}: no key of numbers that the sweep varies{}", x, did_you_mean(x, known));
-    if (x != parameters) on_x = {x};
+        on_x.push_back(key);
+    x = on_x.size() == 1 ? on_x.front() : parameters;
     std::stable_sort(rows.begin(), rows.end(),
                      [&](const Runs& a, const Runs& b) { return x_of(a) < x_of(b); });
   }
@@ -193,28 +183,14 @@ struct SweepDrawing {
     const RunRecord& first = *rows.front().front();
     for (const Runs& row : rows)
       if (first.recipe().task->predicts_text() && row.front()->types != first.types) return nullptr;
-    const auto least = std::min_element(rows.begin(), rows.end(),
-                                        [&](const Runs& a, const Runs& b) { return loss(a) < loss(b); });
-    return loss(*least) < HUGE_VAL ? &*least : nullptr;
+    return &*std::min_element(rows.begin(), rows.end(),
+                              [&](const Runs& a, const Runs& b) { return loss(a) < loss(b); });
   }
-  /// The row with the settings of the built-in recipe itself, else the best.
-  const Runs* middle() const {
-    const auto built_in = built_in_recipes();
-    if (std::none_of(built_in.begin(), built_in.end(), [&](const auto& it) { return it.name == recipe; }))
-      return best();
-    const Recipe usual = load_recipe(recipe);
-    for (const Runs& row : rows)
-      if (std::all_of(keys.begin(), keys.end(),
-                      [&](const auto& key) { return value(row, key) == shown_value(usual, key); }))
-        return &row;
-    return best();
-  }
-
-  /// "hidden 96, layers 2": the values of a row, without those of the keys in `omitted`.
-  std::string text_of(const Runs& row, const std::vector<std::string>& omitted) const {
+  /// The values of a row that the x axis does not show: "optimizer sgd, dropout 0.5".
+  std::string curve_of(const Runs& row) const {
     std::vector<std::string> texts;
     for (const std::string& key : keys)
-      if (std::find(omitted.begin(), omitted.end(), key) == omitted.end())
+      if (std::find(on_x.begin(), on_x.end(), key) == on_x.end())
         texts.push_back(fmt::format("{} {}", shown_name(key, keys), value(row, key)));
     return fmt::format("{}", fmt::join(texts, ", "));
   }
@@ -225,46 +201,40 @@ struct SweepDrawing {
                                    kind == valid_kind ? "validation" : "test"),
               .x = {.label = x},
               .y = {.label = score.name}};
+    plot.x.logarithmic = x_of(rows.front()) > 0 && x_of(rows.back()) >= 20 * x_of(rows.front());
     std::map<std::string, PlotCurve> curves;
     const Runs* const best_row = best();
     for (const Runs& row : rows) {
       const Mean its = mean_score(row, kind, score.key);
       if (its.n == 0) continue;
-      PlotCurve& curve = curves[text_of(row, on_x)];
+      PlotCurve& curve = curves[curve_of(row)];
       if (best_row == &row) curve.ringed = curve.points.size();
       curve.points.push_back({x_of(row), its.value, its.deviation});
     }
-    plot.x.logarithmic = x_of(rows.front()) > 0 && x_of(rows.back()) >= 20 * x_of(rows.front());
     for (auto& [label, curve] : curves) {
       curve.label = label;
       plot.curves.push_back(std::move(curve));
     }
-    const Runs* const row = middle();
-    const Mean its = row ? mean_score(*row, kind, score.key) : Mean();
-    if (its.n > 0 && band > 0)
-      plot.levels.push_back(
-          {fmt::format("within {} of {}", band, text_of(*row, {})), its.value - band, its.value + band});
     return plot;
   }
 
   std::string recipe;
-  ScoreStyle score;               // by which runs are compared
-  std::vector<std::string> keys;  // that differ between the runs
-  std::vector<Runs> rows;         // whose runs differ only in their seed; in the order of the x axis
-  double band;
-  std::string x{};                  // a key, or "parameters"
-  std::vector<std::string> on_x{};  // the keys whose values are points of one curve
+  ScoreStyle score;                 // by which runs are compared
+  std::vector<std::string> keys;    // that differ between the runs
+  std::vector<Runs> rows;           // whose runs differ only in their seed; in the order of the x axis
+  std::vector<std::string> on_x{};  // the keys of numbers, whose values are points of one curve
+  std::string x{};                  // the only one of them, or "parameters"
 };
 
 }  // namespace
 
-std::vector<Plot> plots_of_sweep(const Runs& runs, const SweepPlotOptions& options) {
+std::vector<Plot> plots_of_sweep(const Runs& runs) {
   Runs finished;
   std::copy_if(runs.begin(), runs.end(), std::back_inserter(finished),
                [](const auto& run) { return run->finished; });
   std::vector<Plot> plots;
   if (finished.empty()) return plots;
-  const SweepDrawing drawing(finished, options);
+  const SweepDrawing drawing(finished);
   for (const std::size_t kind : {valid_kind, test_kind})
     if (Plot plot = drawing.plot(kind); has_points(plot)) plots.push_back(std::move(plot));
   return plots;

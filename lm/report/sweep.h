@@ -43,17 +43,9 @@ std::vector<SweepRun> runs_of_sweep(const std::string& recipe, const std::vector
 // --- Diagram ---
 // A point for each combination of settings: the mean over its seeds of the score by which runs are compared.
 
-struct SweepPlotOptions {
-  std::string over;            // a key, or "parameters"; empty: the only key of numbers, else parameters
-  std::optional<double> band;  // half the width of the band; 0: none; default: default_band
-};
-/// What "Major-Minor LSTMs for Word-level Language Model" marks in its figure 3: perplexities that differ by
-/// no more than this from the model's with its usual sizes.
-constexpr double default_band = 0.25;
-
 /// Makes the diagrams of the finished ones of these runs, of the validation text and of the test text, where
-/// there is something to draw. InputError if they are of several recipes, or if `options` do not fit their
-/// settings.
-std::vector<Plot> plots_of_sweep(const Runs& runs, const SweepPlotOptions& options = {});
+/// there is something to draw. The x axis is the only key whose values are numbers, else the number of
+/// parameters. InputError if the runs are of several recipes.
+std::vector<Plot> plots_of_sweep(const Runs& runs);
 
 }  // namespace rondo

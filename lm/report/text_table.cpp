@@ -7,14 +7,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
+#include <nlohmann/json.hpp>
 
-#include "data/files/lines.h"
 #include "lm/program/terminal.h"
 #include "lm/report/svg.h"
-#include "tensor/error.h"
 
 namespace rondo {
+
+namespace {
+using Json = nlohmann::ordered_json;
+}  // namespace
 
 Mean mean_of(const std::vector<double>& values) {
   Mean it{values.size()};
@@ -63,9 +65,11 @@ std::string escaped(const std::string& text, char letter, char escape) {
   return result;
 }
 
-/// A text as a field of comma-separated values.
-std::string csv_field(const std::string& text) {
-  if (text == dash) return "";
+/// A value as a field of comma-separated values.
+std::string csv_field(const Json& value) {
+  if (value.is_null()) return "";
+  if (!value.is_string()) return value.dump();
+  const std::string text = value;
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   return "\"" + escaped(text, '"', '"') + "\"";
 }
@@ -123,50 +127,44 @@ std::string html_of(const TextTable& table) {
   return html + "</table>\n";
 }
 
-std::string csv_of(const TextTable& table) {
-  TextTable numbers{{}, std::vector<std::vector<TableCell>>(table.rows.size())};
-  const auto add = [&](const std::string& name, std::size_t column, auto text_of) {
-    numbers.columns.push_back({name});
-    for (std::size_t i = 0; i < table.rows.size(); ++i)
-      numbers.rows[i].emplace_back(text_of(table.rows[i][column]));
+Json json_of(const TextTable& table) {
+  const auto value_of = [](const TableCell& cell, bool is_text) -> Json {
+    if (cell.text == dash) return nullptr;
+    if (cell.number && cell.number->n > 1)
+      return {{"mean", cell.number->value}, {"deviation", cell.number->deviation}, {"n", cell.number->n}};
+    if (cell.number) return cell.number->value;
+    return is_text || !Json::accept(cell.text) ? Json(cell.text) : Json::parse(cell.text);
   };
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const auto& [name, is_text] = table.columns[i];
-    add(name, i, [is_text = is_text](const TableCell& cell) {
-      if (cell.number) return fmt::format("{}", cell.number->value);
-      return is_text || number_in(cell.text) ? cell.text : dash;
-    });
-    const bool is_of_means = std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-      return row[i].number && row[i].number->n > 1;
-    });
-    if (!is_of_means) continue;
-    add(name + " deviation", i, [](const TableCell& cell) {
-      return cell.number && cell.number->n > 1 ? fmt::format("{}", cell.number->deviation) : dash;
-    });
-    add(name + " n", i,
-        [](const TableCell& cell) { return fmt::format("{}", cell.number ? cell.number->n : 0); });
+  Json rows = Json::array();
+  for (const auto& row : table.rows) {
+    Json& object = rows.emplace_back(Json::object());
+    for (std::size_t i = 0; i < row.size(); ++i)
+      object[table.columns[i].name] = value_of(row[i], table.columns[i].is_text);
   }
-  std::string csv;
-  for (const std::vector<std::string>& line : texts_of(numbers, csv_field))
-    csv += fmt::format("{}\n", fmt::join(line, ","));
-  return csv;
+  return rows;
 }
 
-void sort_rows(TextTable& table, const std::string& name) {
-  std::vector<std::string> names;
-  std::optional<std::size_t> column;  // by its name, else by a part of it
-  for (const TextColumn& it : table.columns) {
-    if (it.name == name || (!column && it.name.find(name) != std::string::npos)) column = names.size();
-    names.push_back(it.name);
-  }
-  check_input(column.has_value(), "--sort {}: no such column; there are: {}", name, fmt::join(names, ", "));
-  const auto rank = [&](const std::vector<TableCell>& row) {
-    const TableCell& cell = row[*column];
-    const std::optional<double> number = cell.number ? cell.number->value : number_in(cell.text);
-    return std::tuple(cell.text == dash ? 2 : number ? 0 : 1, number.value_or(0), cell.text);
+std::string csv_of(const TextTable& table) {
+  const Json rows = json_of(table);
+  std::vector<std::vector<std::string>> lines(rows.size() + 1);
+  const auto add = [&](const std::string& name, auto value_of) {
+    lines[0].push_back(csv_field(name));
+    for (std::size_t i = 0; i < rows.size(); ++i) lines[i + 1].push_back(csv_field(value_of(rows[i])));
   };
-  std::stable_sort(table.rows.begin(), table.rows.end(),
-                   [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  for (const TextColumn& column : table.columns) {
+    const std::string& name = column.name;
+    const bool has_means =
+        std::any_of(rows.begin(), rows.end(), [&](const Json& row) { return row.at(name).is_object(); });
+    add(name,
+        [&](const Json& row) { return row.at(name).is_object() ? row.at(name).at("mean") : row.at(name); });
+    if (!has_means) continue;
+    for (const char* part : {"deviation", "n"})
+      add(name + " " + part,
+          [&](const Json& row) { return row.at(name).is_object() ? row.at(name).at(part) : Json(); });
+  }
+  std::string csv;
+  for (const std::vector<std::string>& line : lines) csv += fmt::format("{}\n", fmt::join(line, ","));
+  return csv;
 }
 
 }  // namespace rondo

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -53,8 +54,8 @@ std::string html_of(const TextTable& table);
 /// several runs columns of their own have the deviation, and how many runs have a value.
 std::string csv_of(const TextTable& table);
 
-/// Sorts the rows by a column, numbers by their size, dashes last. InputError, with the columns, unless
-/// `name` is a column's name, or a part of it.
-void sort_rows(TextTable& table, const std::string& name);
+/// Returns a list of rows, each with its values by the names of the columns: a number, a text, null for a
+/// dash, or {"mean", "deviation", "n"} of several runs.
+nlohmann::ordered_json json_of(const TextTable& table);
 
 }  // namespace rondo

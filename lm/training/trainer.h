@@ -114,8 +114,6 @@ class Trainer {
   double seconds() const { return seconds_; }
   /// Whether there is a best model: false before the first evaluation.
   bool has_best() const { return early_stopping_.has_best(); }
-  /// Returns whether scores would be the best so far, and unlike validated() changes nothing.
-  bool would_be_best(const Scores& scores) const { return scores.loss() < early_stopping_.best().loss; }
 
  private:
   /// Puts the staged batch's ids and the step's numbers where the step's kernels find them.

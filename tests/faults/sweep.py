@@ -103,8 +103,6 @@ class Scenario:
             assert result.status == KILLED, result
         else:
             statuses = (0,) if self.may_fail_unseen(name, path) else (1, 2) if name in READS else (1,)
-            if self.is_of_the_page(name, path):  # a warning; or what comes next fails, too
-                statuses = (0, 1, 2)
             parts = () if statuses == (0,) else (path.removesuffix(".partial"), os.strerror(int(fault.kind)))
             said = one_line(result.err) or result.status == 0
             if result.status not in statuses or not said or not all(part in result.err for part in parts):
@@ -115,12 +113,6 @@ class Scenario:
 
     def may_fail_unseen(self, name, path):
         return (name, path.removeprefix(str(self.out))) in MAY_FAIL_UNSEEN
-
-    def is_of_the_page(self, name, path):
-        """Whether it may be of plot.html, which is made of the run's other files and must not end a training."""
-        of_folder, in_folder = path == str(self.out), self.out in pathlib.Path(path).parents
-        return (path.removesuffix(".partial") == str(self.out / "plot.html") or (of_folder and name in ("open", "fsync"))
-                or ((of_folder or in_folder) and name in READS))
 
     def power_cuts(self, every):
         """Yields (number, name, complaint) of a power cut before each call. A file that was replaced must be there for

@@ -131,18 +131,5 @@ TEST(WordVectors, AreReadFromBothFormats) {
   expect_contains(error_of([&] { read(""); }), "no word vectors");
 }
 
-// As numpy.save(file, numpy.array([[1, 2], [3, 4], [5, 6]], "f4")) writes it.
-TEST(Npy, IsThatOfNumpy) {
-  const TemporaryFolder folder;
-  const auto file = folder.path() / "a.npy";
-  const std::vector<float> numbers{1, 2, 3, 4, 5, 6};
-  write_npy(file, numbers, 2);
-  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }";
-  header.resize(117, ' ');
-  const std::string expected = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + '\n' +
-                               std::string(reinterpret_cast<const char*>(numbers.data()), 24);
-  EXPECT_EQ(bytes_of_file(file), expected);
-}
-
 }  // namespace
 }  // namespace rondo

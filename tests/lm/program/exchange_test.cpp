@@ -76,23 +76,16 @@ TEST_F(Exchange, AFolderOfAnExportIsImportedAlone) {
   ASSERT_EQ(exported("run", "pytorch", "out").status, 0);
   output_of_lm({"import", data_.path("out"), "--out", data_.path("back")});
   EXPECT_EQ(data_.model_digest("back"), data_.model_digest("run"));
-  EXPECT_EQ(bytes_of_file(data_ / "back/vocab.txt"), bytes_of_file(data_ / "run/vocab.txt"));
   const auto settings = [&](const std::string& name) {
-    return json_of_lm({"table", data_.path(name)}).at("runs").at(0).at("settings");
+    const std::string config = bytes_of_file(data_ / name / "config.toml");
+    return config.substr(0, config.find("[made_by]"));
   };
   EXPECT_EQ(settings("back"), settings("run"));
-  const std::string text = data_.path("data/test.txt");
-  EXPECT_EQ(json_of_lm({"eval", data_.path("back"), text}).at("nats"),
-            json_of_lm({"eval", data_.path("run"), text}).at("nats"));
-
-  const auto refused = [&](const std::string& folder, const std::string& part) {
+  fs::remove(data_ / "out/recipe.toml");  // as in exports of older versions
+  for (const auto& [folder, part] : {std::pair("run", "it is a run already"), {"out", "recipe.toml"}}) {
     expect_refused(run_lm({"import", data_.path(folder), "--out", data_.path("new")}), part);
     EXPECT_FALSE(fs::exists(data_ / "new"));
-  };
-  refused("run", "it is a run already");
-  refused("data", "recipe.toml");
-  fs::remove(data_ / "out/recipe.toml");  // as in exports of older versions
-  refused("out", "recipe.toml");
+  }
 }
 
 TEST_F(Exchange, AnImportedRunIsFinetuned) {

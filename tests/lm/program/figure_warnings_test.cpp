@@ -16,20 +16,6 @@ TEST(FigureWarnings, UnknownSymbols) {
   EXPECT_EQ(warning_of_unknowns({"t.txt", 11, 100, false}), "") << "only read";
 }
 
-TEST(FigureWarnings, TextsThatAreTheSame) {
-  CorpusText texts;
-  texts.train = {.name = "train.txt", .content = "a b", .sha256 = {}, .notes = {}};
-  texts.valid = {.name = "valid.txt", .content = "c d", .sha256 = {}, .notes = {}};
-  EXPECT_EQ(warning_of_same_texts(texts), "");
-  texts.test = texts.valid;
-  texts.test->name = "test.txt";
-  expect_contains(warning_of_same_texts(texts), "test.txt is the same text as valid.txt");
-  texts.test->content = "a b";
-  expect_contains(warning_of_same_texts(texts), "test.txt is the same text as train.txt");
-  texts.valid.content = "a b";
-  expect_contains(warning_of_same_texts(texts), "valid.txt is the same text as train.txt");
-}
-
 TEST(FigureWarnings, AnUntrainedUnknownFromAShareThatMatters) {
   const bool trained = false;
   EXPECT_EQ(warning_of_unknowns({"new.txt", 2, 3000}, trained), "");
@@ -72,10 +58,6 @@ TEST(FigureWarnings, AreSaidByTraining) {
   const Result result = run_lm(data.train("run", {"--epochs", "1"}));
   EXPECT_EQ(result.status, 0);
   expect_contains(result.err, "valid.txt are unknown to the vocabulary, or <unk> in the text");
-
-  std::filesystem::copy(data / "data/train.txt", data / "data/valid.txt",
-                        std::filesystem::copy_options::overwrite_existing);
-  expect_contains(run_lm(data.train("same", {"--epochs", "1"})).err, "valid.txt is the same text as");
 }
 
 }  // namespace

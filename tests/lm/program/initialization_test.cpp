@@ -106,10 +106,9 @@ TEST_F(InitializationTest, SaysThatNoUpdateWasBetter) {
   output_of_lm(begin("worse", {"--set", "train.learning_rate=0.5", "--steps", "3"}));
   EXPECT_TRUE(bytes_of_file(*data / "worse/model.safetensors") ==
               bytes_of_file(*data / "base/model.safetensors"));
-  EXPECT_EQ(json_of_lm({"table", data->path("worse")}).at("runs")[0].at("model"), "unchanged");
-  expect_contains(output_of_lm({"table", data->path("worse")}), "finished, weights unchanged");
+  EXPECT_EQ(rows_of_table({data->path("worse")})[0].at("state"), "finished, weights unchanged");
   output_of_lm(begin("better", {"--epochs", "1"}));
-  EXPECT_FALSE(json_of_lm({"table", data->path("better")}).at("runs")[0].contains("model"));
+  EXPECT_FALSE(rows_of_table({data->path("better")})[0].contains("state"));
   expect_contains(run_lm({"table", data->path("better")}).err,
                   data->path("better") + ": warning: many unknown symbols");
 }
@@ -121,7 +120,6 @@ TEST_F(InitializationTest, ResumesExactly) {
   output_of_lm(data->resume("parts", more));
   EXPECT_EQ(data->model_digest("parts"), data->model_digest("whole"));
   expect_contains(output_of_lm({"table", data->path("whole")}), "small, begun with base (whole)");
-  EXPECT_EQ(json_of_lm({"table", data->path("whole")}).at("runs")[0].at("begun_with"), data->path("base"));
   // And a finetuning has the vocabulary, too.
   output_of_lm({"finetune", data->path("whole"), "--out", data->path("fine"), "--epochs", "1", "--threads",
                 "1", "--set", "finetune.learning_rate=0.1"});
@@ -155,7 +153,7 @@ TEST_F(InitializationTest, EpochsThatAreGivenEndATrainingInPlaceOfTheBasesSteps)
   const std::string by_epochs = output_of_lm(epochs);
   EXPECT_EQ(by_epochs.find("train.steps"), std::string::npos) << by_epochs;
   const auto epochs_of = [&](const std::string& run) {
-    return json_of_lm({"table", data->path(run)}).at("runs")[0].at("epochs_trained").get<double>();
+    return rows_of_table({data->path(run)})[0].at("epochs").get<double>();
   };
   EXPECT_LT(epochs_of("inherited"), 1);
   EXPECT_EQ(epochs_of("epochs"), 1);

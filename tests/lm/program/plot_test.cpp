@@ -1,268 +1,126 @@
-// `lm plot` as a user starts it, the page of a training that is running, and what is on them.
+// `lm plot` as a user starts it, and what is on its page.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <regex>
 #include <set>
 
-#include "data/files/files.h"
-#include "lm/report/page.h"
 #include "tests/lm/program/program.h"
-#include "tests/lm/program/svg_document.h"
 
 namespace rondo {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
+using Words = std::vector<std::string>;
 
 const fs::path kept_runs = fs::path(RONDO_SOURCE_DIR) / "docs/runs";
 
-/// The figure of this name; a failure if there is none.
-const XmlElement* figure_of(const XmlElement& page, const std::string& name) {
-  for (const XmlElement* it : page.all("figure"))
-    if (it->at("id") == name) return it;
-  ADD_FAILURE() << "no figure " << name;
-  return nullptr;
+/// The first group of each match of a regular expression.
+Words matches(const std::string& text, const std::string& pattern) {
+  const std::regex regex(pattern);
+  Words found;
+  for (std::sregex_iterator it(text.begin(), text.end(), regex), end; it != end; ++it)
+    found.push_back((*it)[1]);
+  return found;
 }
-
-std::set<std::string> names_of_figures(const XmlElement& page) {
-  std::set<std::string> names;
-  for (const XmlElement* it : page.all("figure")) names.insert(it->at("id"));
-  return names;
+/// What stands in the elements of this name.
+Words texts_in(const std::string& page, const std::string& element) {
+  return matches(page, "<" + element + "[^>]*>([^<]*)</" + element + ">");
 }
-
-bool has_text(const XmlElement& picture, const std::string& text) {
-  const std::vector<std::string> texts = picture.texts("text");
+bool has_text(const std::string& picture, const std::string& text) {
+  const Words texts = texts_in(picture, "text");
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
+/// The figure of this name; a failure if there is none.
+std::string figure_of(const std::string& page, const std::string& name) {
+  const std::size_t begin = page.find("<figure id='" + name + "'>\n<svg ");
+  EXPECT_NE(begin, std::string::npos) << "no figure " << name;
+  return begin == std::string::npos ? "" : page.substr(begin, page.find("</figure>", begin) - begin);
+}
+std::set<std::string> figures_on(const std::string& page) {
+  const Words names = matches(page, "<figure id='([^']*)'>");
+  return {names.begin(), names.end()};
+}
 
-/// EXPECT that a page is one file that needs nothing else, with pictures in it.
-XmlElement expect_readable(const std::string& file) {
-  const std::string html = bytes_of_file(file);
+/// The page that a command writes, which needs no other file.
+std::string page_of(Words runs, const std::string& out, const Words& more = {}) {
+  runs.insert(runs.begin(), "plot");
+  runs.insert(runs.end(), {"--out", out});
+  runs.insert(runs.end(), more.begin(), more.end());
+  EXPECT_EQ(run_lm(runs).out, out + "\n");
+  const std::string page = bytes_of_file(out);
   for (const char* part : {"<script", "src=", "href=", "url(", "@import", "nan", "NaN"})
-    EXPECT_EQ(html.find(part), std::string::npos) << part;
-  expect_contains(html, "@media (prefers-color-scheme: dark)");
-  XmlElement page = xml_of(html);
-  for (const XmlElement* figure : page.all("figure")) {
-    SCOPED_TRACE(figure->at("id"));
-    EXPECT_EQ(figure->children.at(0).name, "svg");
-  }
+    EXPECT_EQ(page.find(part), std::string::npos) << part;
+  expect_contains(page, "@media (prefers-color-scheme: dark)");
   return page;
 }
 
-/// Three runs with a short training, of which two are the same.
-class PlottedRuns : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    data = new SmallData;
-    data->trained("sgd", {"--epochs", "3", "--set", "train.log_every=1", "--set", "train.probe_every=1"});
-    data->trained("other", {"--epochs", "2", "--set", "train.log_every=4", "--set", "model.hidden=9"});
-    fs::copy(*data / "sgd", *data / "a run & its <name>", fs::copy_options::recursive);
-  }
-  static void TearDownTestSuite() { delete data; }
-  static std::vector<std::string> names() { return {"sgd", "other", "a run & its <name>"}; }
-  static std::vector<std::string> words(const std::vector<std::string>& more) {
-    std::vector<std::string> all{"plot"};
-    for (const std::string& name : names()) all.push_back(data->path(name));
-    all.insert(all.end(), {"--out", data->path("page.html")});
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
-  static XmlElement page(const std::vector<std::string>& more = {}) {
-    EXPECT_EQ(output_of_lm(words(more)), data->path("page.html") + "\n");
-    return expect_readable(data->path("page.html"));
-  }
+TEST(Plot, DrawsTheLogsOfSeveralRuns) {
+  const SmallData data;
+  data.trained("sgd", {"--epochs", "3", "--set", "train.log_every=1", "--set", "train.probe_every=1"});
+  data.trained("other", {"--epochs", "2", "--set", "train.log_every=4", "--set", "model.hidden=9"});
+  fs::copy(data / "sgd", data / "a run & its <name>", fs::copy_options::recursive);
+  const std::string page = page_of({data.path("sgd"), data.path("other"), data.path("a run & its <name>")},
+                                   data.path("page.html"), {"--svg", data.path("pictures")});
+  for (const char* name : {"loss", "learning_rate", "gradient_norm"})
+    for (const char* text : {"sgd", "other", "a run &amp; its &lt;name&gt;", "epochs"})
+      EXPECT_TRUE(has_text(figure_of(page, name), text)) << name << ": " << text;
+  EXPECT_TRUE(has_text(figure_of(page, "loss"), "perplexity"));
+  for (const char* run : {"(sgd)", "(other)", "(a run &amp; its &lt;name&gt;)"}) expect_contains(page, run);
 
-  static SmallData* data;
-};
-SmallData* PlottedRuns::data = nullptr;
+  const Words points = texts_in(figure_of(page, "loss"), "title");
+  for (const Json& line : log_of(data.path("sgd")))
+    if (line.contains("step") && line.value("split", "") == "valid") {
+      const std::string point = fmt::format("{:.6g}: {:.6g}", line.at("epochs_trained").get<double>(),
+                                            std::exp(line.at("nats").get<double>()));
+      EXPECT_EQ(std::count(points.begin(), points.end(), point), 2) << "of the run and its copy";
+    }
+  for (const char* name : {"gradients", "gradients_by_epoch", "activations", "gates"}) figure_of(page, name);
+  for (const std::string& name : figures_on(page))
+    EXPECT_TRUE(bytes_of_file(data / "pictures" / (name + ".svg")).starts_with("<svg ")) << name;
 
-TEST_F(PlottedRuns, AreTogetherInEachDiagram) {
-  const XmlElement whole = page();
-  for (const char* name : {"loss", "learning_rate", "gradient_norm", "speed"}) {
-    SCOPED_TRACE(name);
-    const XmlElement* figure = figure_of(whole, name);
-    ASSERT_NE(figure, nullptr);
-    for (const std::string& run : names()) EXPECT_TRUE(has_text(*figure, run)) << run << " in the legend";
-    EXPECT_TRUE(has_text(*figure, "epochs"));
-  }
-  EXPECT_TRUE(has_text(*figure_of(whole, "loss"), "perplexity"));
-  EXPECT_TRUE(has_text(*figure_of(whole, "speed"), "symbols per second"));
-  EXPECT_TRUE(has_text(*figure_of(whole, "gradient_norm"), "norm, before clipping"));
-  const std::vector<std::string> cells = whole.texts("td");
-  for (const std::string& run : names())
-    EXPECT_TRUE(std::any_of(cells.begin(), cells.end(),
-                            [&](const std::string& cell) { return cell.find(run) != std::string::npos; }))
-        << run << " in the table";
-}
-
-TEST_F(PlottedRuns, ShowTheFiguresOfTheirLogs) {
-  std::vector<std::string> expected;
-  for (const Json& line : log_of(data->path("sgd")))
-    if (line.contains("step") && line.value("split", "") == "valid")
-      expected.push_back(fmt::format("{:.6g}: {:.6g}", line.at("epochs_trained").get<double>(),
-                                     std::exp(line.at("nats").get<double>())));
-  ASSERT_GE(expected.size(), 3u) << "one an epoch, or more";
-  const XmlElement whole = page();
-  const std::vector<std::string> points = figure_of(whole, "loss")->texts("title");
-  for (const std::string& point : expected)
-    EXPECT_EQ(std::count(points.begin(), points.end(), point), 2) << point << ", of the run and its copy";
-}
-
-TEST_F(PlottedRuns, BySteps) {
-  const Json last = [] {
-    Json found;
-    for (const Json& line : log_of(data->path("sgd")))
-      if (line.contains("step")) found = line;
-    return found;
-  }();
-  const XmlElement whole = page({"--x", "step"});
-  EXPECT_TRUE(has_text(*figure_of(whole, "loss"), "steps (updates)"));
-  const std::string step = fmt::format("{:.6g}: ", last.at("step").get<double>());
-  const std::vector<std::string> points = figure_of(whole, "loss")->texts("title");
-  EXPECT_TRUE(
-      std::any_of(points.begin(), points.end(), [&](const std::string& it) { return it.starts_with(step); }));
-  EXPECT_TRUE(has_text(*figure_of(page({"--x", "time"}), "loss"), "training time (minutes)"));
-}
-
-TEST_F(PlottedRuns, HaveTheProbesOfTheirLogs) {
-  const XmlElement whole = page();
-  const std::set<std::string> names = names_of_figures(whole);
-  for (const char* name : {"gradients", "gradients_by_epoch", "activations", "gates"})
-    EXPECT_EQ(names.count(name), 1u) << name;
-}
-
-TEST_F(PlottedRuns, AsPictures) {
-  for (const std::string& name : names_of_figures(page({"--svg", data->path("pictures")})))
-    EXPECT_EQ(xml_of(bytes_of_file(*data / "pictures" / (name + ".svg"))).name, "svg") << name;
-}
-
-TEST_F(PlottedRuns, ARunAloneHasItsPageInItsFolder) {
-  output_of_lm({"train", "--out", data->path("other"), "--resume", "--threads", "1"});
-  const XmlElement written = expect_readable(data->path("other/plot.html"));
-  fs::remove(*data / "other/plot.html");
-  EXPECT_EQ(output_of_lm({"plot", data->path("other")}), data->path("other") + "/plot.html\n");
-  const XmlElement again = expect_readable(data->path("other/plot.html"));
-  EXPECT_EQ(names_of_figures(again), names_of_figures(written));
-  EXPECT_EQ(again.texts("td"), written.texts("td"));
-}
-
-TEST_F(PlottedRuns, WhatCannotBePlotted) {
-  const std::string sgd = data->path("sgd");
+  const std::string sgd = data.path("sgd");
+  EXPECT_EQ(output_of_lm({"plot", sgd}), sgd + "/plot.html\n") << "a run alone";
   expect_refused(run_lm({"plot"}), "plot: runs is required");
-  expect_refused(run_lm({"plot", sgd, "--over", "model.hidden"}),
-                 "--over and --band are for the folder of a");
   expect_refused(run_lm({"plot", sgd, "--out", sgd + "/log.jsonl"}), "log.jsonl");
-  expect_refused(run_lm({"plot", sgd, "--out", data->path("absent/page.html")}), "absent");
-  expect_refused(run_lm({"plot", sgd, "--svg", data->path("small.toml")}), "--svg");
-  expect_refused(run_lm({"plot", data->path("absent")}), "absent: no such folder");
-  const Result result = run_lm({"plot", sgd, data->path("absent"), "--out", data->path("page.html")});
+  expect_refused(run_lm({"plot", sgd, "--out", data.path("absent/page.html")}), "absent");
+  expect_refused(run_lm({"plot", sgd, "--svg", data.path("small.toml")}), "--svg");
+  const Result result = run_lm({"plot", sgd, data.path("absent"), "--out", data.path("page.html")});
   EXPECT_EQ(result.status, 2);
   expect_contains(result.err, "absent: no such folder");
-  EXPECT_EQ(result.out, data->path("page.html") + "\n") << "of those that can be read";
+  EXPECT_EQ(result.out, data.path("page.html") + "\n") << "of those that can be read";
 }
 
-TEST(KeptRuns, HavePagesOfTheirTasks) {
+TEST(Plot, DrawsKeptRunsOfTheirTasks) {
   const TemporaryFolder folder;
-  const std::string out = folder / "page.html";
-  const auto page = [&](const std::vector<std::string>& runs) {
-    std::vector<std::string> words{"plot", "--out", out};
-    for (const std::string& run : runs) words.push_back((kept_runs / run).string());
-    EXPECT_EQ(run_lm(words).out, out + "\n");
-    return expect_readable(out);
+  const auto page = [&](const Words& runs, const Words& more = {}) {
+    Words paths;
+    for (const std::string& run : runs) paths.push_back((kept_runs / run).string());
+    return page_of(paths, folder / "page.html", more);
   };
-  const XmlElement translation = page({"attention-multi30k", "attention-multi30k-mlstm"});
-  EXPECT_TRUE(has_text(*figure_of(translation, "bleu"), "BLEU"));
-  EXPECT_EQ(names_of_figures(translation).count("speed"), 0u) << "their logs have no lines of steps";
-  const XmlElement speech = page({"speech-digits-1"});
-  EXPECT_TRUE(has_text(*figure_of(speech, "cer"), "CER (%)"));
-  EXPECT_TRUE(has_text(*figure_of(speech, "loss"), "loss (nats)"));
-  const XmlElement several = page({"gru-ptb-char", "classify-trec"});
-  EXPECT_TRUE(has_text(*figure_of(several, "loss"), "loss (nats)"));
-  expect_contains(several.texts("p").at(0), "their losses cannot be compared");
-}
+  const std::string translation = page({"attention-multi30k", "attention-multi30k-mlstm"});
+  EXPECT_TRUE(has_text(figure_of(translation, "bleu"), "BLEU"));
+  EXPECT_EQ(figures_on(translation).count("learning_rate"), 0u) << "their logs have no lines of steps";
+  const std::string speech = page({"speech-digits-1"});
+  EXPECT_TRUE(has_text(figure_of(speech, "cer"), "CER (%)"));
+  EXPECT_TRUE(has_text(figure_of(speech, "loss"), "loss (nats)"));
+  const std::string several = page({"gru-ptb-char", "classify-trec"});
+  EXPECT_TRUE(has_text(figure_of(several, "loss"), "loss (nats)"));
+  expect_contains(texts_in(several, "p").at(0), "their losses cannot be compared");
 
-TEST(PublishedFigures, AreDrawnWhereTheTableShowsThem) {
-  const SmallData data;
-  const auto published = [&](const std::string& run, const std::vector<std::string>& more) {
-    std::vector<std::string> settings{"--epochs", "1", "--set", "published.test=9.5"};
-    settings.insert(settings.end(), more.begin(), more.end());
-    data.trained(run, settings);
-    const XmlElement page = expect_readable(data.path(run + "/plot.html"));
-    std::vector<std::string> texts = figure_of(page, "loss")->texts("text");
-    std::erase_if(texts, [](const std::string& it) { return !it.starts_with("published, "); });
-    EXPECT_EQ(texts.empty(),
-              !json_of_lm({"table", data.path(run)}).at("runs")[0].at("test").contains("published"));
-    return texts;
-  };
-  EXPECT_EQ(published("same", {}), std::vector<std::string>{"published, small: 9.5 perplexity (test)"});
-  EXPECT_EQ(published("other", {"--set", "published.vocabulary=99"}), std::vector<std::string>());
-  expect_contains(run_lm({"plot", data.path("other")}).err, "published figures are left out: of another");
-  const std::filesystem::path log = data / "same/log.jsonl";  // as if killed before the test
-  const std::string all = bytes_of_file(log);
-  write_bytes(log, all.substr(0, all.rfind("{\"event\"")));
-  std::filesystem::remove(data / "same/state.safetensors");
-  output_of_lm({"plot", data.path("same")});
-  for (const std::string& text :
-       figure_of(expect_readable(data.path("same/plot.html")), "loss")->texts("text"))
-    EXPECT_FALSE(text.starts_with("published, ")) << "beside an unfinished run";
-}
+  const std::string sweep = page({"ptb-sizes"});
+  EXPECT_TRUE(has_text(figure_of(sweep, "sweep"), "model.hidden"));
+  for (int seed : {1, 2, 3})
+    EXPECT_TRUE(has_text(figure_of(sweep, "loss"), fmt::format("hidden=96_seed={}", seed)));
 
-TEST(KeptRuns, ThePageOnPlotsShowsThem) {
-  const TemporaryFolder folder;
-  std::vector<std::string> words{"plot", "--out", folder / "page.html", "--svg", folder / "pictures"};
-  for (const char* cell : {"lstm", "gru", "ln-lstm", "mogrifier-gru", "sru"})
-    words.push_back((kept_runs / (std::string(cell) + "-ptb-char")).string());
-  output_of_lm(words);
+  page({"lstm-ptb-char", "gru-ptb-char", "ln-lstm-ptb-char", "mogrifier-gru-ptb-char", "sru-ptb-char"},
+       {"--svg", folder / "pictures"});
   EXPECT_TRUE(bytes_of_file(folder / "pictures/loss.svg") ==
               bytes_of_file(fs::path(RONDO_SOURCE_DIR) / "docs/figures/five-cells.svg"))
       << "lm plot draws another docs/figures/five-cells.svg";
-}
-
-TEST(KeptRuns, ASweepHasItsDiagramAndItsRuns) {
-  const TemporaryFolder folder;
-  const std::string sweep = (kept_runs / "ptb-sizes").string();
-  output_of_lm({"plot", sweep, "--out", folder / "page.html", "--band", "0.1"});
-  const XmlElement page = expect_readable(folder / "page.html");
-  const XmlElement* figure = figure_of(page, "sweep");
-  ASSERT_NE(figure, nullptr);
-  EXPECT_TRUE(has_text(*figure, "model.hidden"));
-  EXPECT_TRUE(has_text(*figure, "within 0.1 of hidden 96"));
-  for (int hidden : {24, 48, 96})
-    for (int seed : {1, 2, 3})
-      EXPECT_TRUE(has_text(*figure_of(page, "loss"), fmt::format("hidden={}_seed={}", hidden, seed)));
-}
-
-const std::string refresh = "<meta http-equiv='refresh'";
-
-TEST(PageOfATraining, ReloadsItselfUntilTheTrainingEnds) {
-  const SmallData data;
-  const std::string page = data.path("run/plot.html");
-  Program program(data.train("run", {"--epochs", "100000"}));
-  const auto shows_an_epoch = [&] {
-    return fs::exists(page) && bytes_of_file(page).find("<figure id='loss'") != std::string::npos;
-  };
-  ASSERT_TRUE(program.wait_until(shows_an_epoch));
-  expect_contains(bytes_of_file(page), refresh);
-  EXPECT_EQ(program.end(SIGTERM).status, 128 + SIGTERM);
-  expect_readable(page);
-  EXPECT_EQ(bytes_of_file(page).find(refresh), std::string::npos);
-}
-
-TEST(PageOfATraining, ThatCannotBeWrittenEndsNoTraining) {
-  const SmallData data;
-  data.trained("run", {"--epochs", "1"});
-  fs::remove(data / "run/plot.html");
-  fs::create_directory(data / "run/plot.html");
-  write_bytes(data / "run/plot.html/mine", "");
-  const Result result = run_lm(data.resume("run", {"--epochs", "3"}));
-  EXPECT_EQ(result.status, 0);
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  EXPECT_TRUE(result.err.starts_with("lm: warning: the page of the training: ")) << result.err;
-  data.trained("whole", {"--epochs", "3"});
-  EXPECT_EQ(data.model_digest("run"), data.model_digest("whole"));
 }
 
 }  // namespace

@@ -95,8 +95,6 @@ TEST(Probe, RefusesInOneLine) {
   const std::string run = data.path("run");
   expect_refused(run_lm({"probe"}), "probe: runs is required");
   expect_refused(run_lm({"probe", data.path("none")}), "none");
-  expect_refused(run_lm({"probe", run, "--steps", "0"}), "'0': expected an integer, 1 to 100000");
-  expect_refused(run_lm({"probe", run, "--sequences", "0"}), "'0': expected an integer, at least 1");
   expect_refused(run_lm({"probe", run, "--steps", "100000"}), "symbols are too few for a sequence of 100000");
   expect_refused(run_lm({"probe", run, "--svg", data.path("small.toml")}), "small.toml is not a folder");
   std::filesystem::create_directories(data / "pictures/gradients.svg");

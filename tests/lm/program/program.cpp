@@ -135,6 +135,11 @@ nlohmann::json json_of_lm(std::vector<std::string> words) {
   return nlohmann::json::parse(output_of_lm(words));
 }
 
+nlohmann::json rows_of_table(std::vector<std::string> runs) {
+  runs.insert(runs.begin(), "table");
+  return json_of_lm(std::move(runs)).at("rows");
+}
+
 void expect_refused(const Result& result, const std::string& part, int status) {
   EXPECT_EQ(result.status, status) << result.err;
   EXPECT_TRUE(result.err.starts_with("lm: ") && result.err.find('\n') == result.err.size() - 1) << result.err;

@@ -75,6 +75,8 @@ std::string output_of_lm(const std::vector<std::string>& words, const std::strin
 
 /// What it prints with --json: of all of stdout, as nothing else may be there.
 nlohmann::json json_of_lm(std::vector<std::string> words);
+/// The rows of `lm table` by the names of its columns.
+nlohmann::json rows_of_table(std::vector<std::string> runs);
 
 /// EXPECT that `result` is a refusal: this status, one line on stderr that contains `part`, nothing on
 /// stdout.

@@ -300,11 +300,9 @@ TEST_F(ProgramTest, DescribesARun) {
   EXPECT_EQ(info.at("parameters"), count);
   const std::string text = output_of_lm({"info", run()});
   for (const std::string& part :
-       {std::string("weight_hh_l1"), std::string("[128, 32]"), std::to_string(count),
-        std::string(info.at("kernel")), std::string(info.at("blas_kernel")),
-        std::string(info.at("bf16").at("kernel"))})
+       {std::string("weight_hh_l1"), std::string("[128,32]"), std::to_string(count)})
     expect_contains(text, part);
-  EXPECT_GE(info.at("bf16").at("speedup").get<double>(), 1);
+  for (const char* key : {"fp32", "bf16", "memory"}) expect_contains(text, info.at(key));
 }
 
 // Lines from a zero state, one-hot symbols without a row for unknown ones.
@@ -365,8 +363,7 @@ TEST_F(ProgramTest, EvaluatesAsItTrains) {
     EXPECT_EQ(log.at(log.size() - 2).at("read"), first) << setting;
     EXPECT_EQ(log.at(log.size() - 2).at("split"), "test");
     EXPECT_EQ(json_of_lm({"eval", other.path(setting), "--split", "test"}).at("read"), first);
-    const Json row = json_of_lm({"table", other.path(setting)}).at("runs").at(0);
-    EXPECT_EQ(row.at("test").at("read"), first);
+    EXPECT_EQ(rows_of_table({other.path(setting)})[0].at("test reading"), first);
   }
 }
 

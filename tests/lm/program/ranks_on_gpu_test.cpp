@@ -83,9 +83,9 @@ TEST_F(RanksOfMpirun, EndWhereAGpuIsLostOrATrainingDiverges) {
       mpirun("-n 1 " + train + " : -n 1 env RONDO_EMULATED_GPU=gpus=2,fails_at=2000 " + train).err,
       "an illegal memory access was encountered");
   const Result diverged =
-      mpirun("-n 2 " + quoted(data.train("other", {"--device", "cuda", "--epochs", "100", "--quiet", "--set",
-                                                   "train.optimizer=sgd", "--set", "train.learning_rate=1e38",
-                                                   "--set", "train.clip=0"})));
+      mpirun("-n 2 " + quoted(data.train(
+                           "other", {"--device", "cuda", "--epochs", "100", "--set", "train.optimizer=sgd",
+                                     "--set", "train.learning_rate=1e38", "--set", "train.clip=0"})));
   expect_one_line_and_failure(diverged, "Training stops");
 }
 

@@ -16,9 +16,6 @@ TEST_F(RanksOfMpirun, TrainAsOneProcessAndResumeAsAnother) {
   ASSERT_EQ(result.status, 0) << result.err;
   expect_contains(result.out, "2 ranks of 1 thread");
   EXPECT_EQ(result.out.find('\x1b'), std::string::npos) << "a file, although rank 0 sees a terminal";
-  const Result limited =
-      mpirun("-n 2 " + quoted(data.train("limited", {"--epochs", "1000", "--max-minutes", "0.0001"})));
-  expect_contains(limited.out, "to go on: mpirun -n 2 ");
   ASSERT_EQ(mpirun("-n 4 " + quoted(data.resume("together", {"--steps", "30"}))).status, 0);
   expect_losses_of(data / "together", data / "alone", 30);
 }

@@ -287,18 +287,11 @@ TEST(Recipes, Listing) {
   EXPECT_EQ(json.front(), '{');
 }
 
-TEST(Recipes, AreFoundByAPattern) {
-  const auto names = [](const std::string& pattern) {
-    const nlohmann::json json = json_of_lm({"recipes", pattern});
-    std::vector<std::string> found;
-    for (const auto& recipe : json.at("recipes")) found.push_back(recipe.at("name"));
-    return found;
-  };
-  EXPECT_EQ(names("Zaremba-S"), std::vector<std::string>{"zaremba-small"}) << "in any case";
-  EXPECT_EQ(names("zaremba*large"), std::vector<std::string>{"zaremba-large"});
-  EXPECT_GT(names("Luong et al.").size(), 1u) << "a paper";
-  expect_refused(run_lm({"recipes", "nothing"}),
-                 "no recipe has 'nothing' in its name, its description or its paper; `");
+TEST(Recipes, FitTheTablesOfThePages) {
+  for (const auto& [name, text] : built_in_recipes()) {
+    const Recipe recipe = load_recipe(std::string(name));
+    EXPECT_EQ((recipe.description + recipe.paper).find('|'), std::string::npos) << name << ": ends a cell";
+  }
 }
 
 TEST(Recipes, ShowAllThatIsPublished) {

@@ -13,6 +13,23 @@
 namespace rondo {
 namespace {
 
+/// The same numbers, to float rounding.
+void expect_near(const std::vector<std::vector<std::string>>& a,
+                 const std::vector<std::vector<std::string>>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ASSERT_EQ(a[i].size(), b[i].size()) << "row " << i;
+    for (std::size_t j = 0; j < a[i].size(); ++j) {
+      char* end = nullptr;
+      const double x = std::strtod(a[i][j].c_str(), &end);
+      if (*end == '\0')
+        EXPECT_NEAR(x, std::stod(b[i][j]), 1e-5 * std::max(1.0, std::abs(x))) << "row " << i;
+      else
+        EXPECT_EQ(a[i][j], b[i][j]) << "row " << i;
+    }
+  }
+}
+
 class ScoreTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -45,22 +62,14 @@ class ScoreTest : public testing::Test {
 };
 SmallData* ScoreTest::data = nullptr;
 
-TEST_F(ScoreTest, FilesIdsAndLengths) {
+TEST_F(ScoreTest, Files) {
   const Rows plain = rows({path("a")}, bytes_of_file(*data / "one.txt"));
-  EXPECT_EQ(rows({path("a"), path("one.txt"), "--batch", "1"}), plain);
-  const Rows one = rows({path("a"), path("one.txt"), "--ids", "--per-length", "--batch", "1"});
-  ASSERT_EQ(one.size(), 3u);
-  for (std::size_t i = 0; i < one.size(); ++i) {
-    EXPECT_EQ(one[i].at(0), std::to_string(i + 1));
-    EXPECT_EQ(one[i].at(1), plain[i].at(0));
-    EXPECT_NEAR(std::stod(one[i].at(4)), std::stod(plain[i].at(0)) / std::stod(plain[i].at(1)), 1e-5);
-  }
-  const Rows both = rows({path("a"), path("one.txt"), path("two.txt"), "--ids"});
-  ASSERT_EQ(both.size(), 4u);
-  EXPECT_EQ(both[3].at(0), path("two.txt") + ":1");
-  expect_refused(run_lm({"score", path("a"), path("none.txt")}), "none.txt: cannot be opened");
+  expect_near(rows({path("a"), path("one.txt")}), plain);
   EXPECT_EQ(rows({path("a"), "-"}, bytes_of_file(*data / "one.txt")), plain);
-  EXPECT_EQ(rows({path("a"), "-", path("two.txt"), "--ids"}, "the cat\n")[0].at(0), "-:1");
+  EXPECT_EQ(rows({path("a"), "-", path("two.txt"), "--per-symbol"}, "the cat\n")[0].at(0), "-:1");
+  EXPECT_EQ(rows({path("a"), "-", path("two.txt"), "--per-symbol"}, "the cat\n")[3].at(0),
+            path("two.txt") + ":1");
+  expect_refused(run_lm({"score", path("a"), path("none.txt")}), "none.txt: cannot be opened");
 }
 
 // Another program may wait for it before it writes the next line.
@@ -164,8 +173,6 @@ TEST_F(ScoreTest, ARunAndAnNgramModelAreInterpolated) {
     EXPECT_NEAR(mixed[i].second, std::log(0.75 * std::exp(a[i].second) + 0.25 * std::exp(ngrams[i].second)),
                 1e-5);
   }
-  const auto one_by_one = scored({"--with", arpa, "--weights", "3,1", "--batch", "1"});
-  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(one_by_one[i].second, mixed[i].second, 1e-5);
   expect_refused(run_lm({"score", path("letters"), text, "--with", arpa}), "three.arpa");
   write_bytes(path("other.txt"), "a cat on a mat\na cat on a mat\na cat on a mat\n");
   output_of_lm({"ngram", "--data", path("other.txt"), "--order", "2", "--out", path("other.arpa")});
@@ -179,48 +186,18 @@ TEST_F(ScoreTest, ARunAndAnNgramModelAreInterpolated) {
   EXPECT_EQ(run_lm({"score", path("a"), text, "--with", path("three.lm")}).status, 0) << "any name";
 }
 
-/// The same numbers, to float rounding.
-void expect_near(const std::vector<std::vector<std::string>>& a,
-                 const std::vector<std::vector<std::string>>& b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ASSERT_EQ(a[i].size(), b[i].size()) << "row " << i;
-    for (std::size_t j = 0; j < a[i].size(); ++j) {
-      char* end = nullptr;
-      const double x = std::strtod(a[i][j].c_str(), &end);
-      if (*end == '\0')
-        EXPECT_NEAR(x, std::stod(b[i][j]), 1e-5 * std::max(1.0, std::abs(x))) << "row " << i;
-      else
-        EXPECT_EQ(a[i][j], b[i][j]) << "row " << i;
-    }
-  }
-}
-
 TEST_F(ScoreTest, BatchesGiveTheRowsOfLineByLine) {
   write_bytes(*data / "long.txt", "the cat sat\n\nzebra\n" + data->text(60) +
                                       "a mat on the cat the mat on a rug the cat the dog sat on a rug\n");
-  for (const std::vector<std::string>& more : {std::vector<std::string>{},
-                                               {"--per-symbol"},
-                                               {"--ids", "--per-length"},
-                                               {"--totals"},
-                                               {"--with", path("b"), "--weights", "3,1"}}) {
-    std::vector<std::string> words = {path("a"), path("long.txt"), path("two.txt")};
-    words.insert(words.end(), more.begin(), more.end());
-    const auto of_batch = [&](const std::string& batch) {
-      std::vector<std::string> all = words;
-      all.insert(all.end(), {"--batch", batch});
-      return rows(all);
-    };
-    const Rows one_by_one = of_batch("1");
-    expect_near(rows(words), one_by_one);
-    expect_near(of_batch("2"), one_by_one);  // in several parts
-    expect_near(of_batch("7"), one_by_one);
-  }
   const std::string text = bytes_of_file(*data / "long.txt");
-  EXPECT_EQ(rows({path("a")}, text), rows({path("a"), path("long.txt"), "--batch", "1"}));
-  expect_near(rows({path("a"), "--batch", "16"}, text), rows({path("a")}, text));
-  expect_refused(run_lm({"score", path("a"), "--batch", "2", "--stateful"}), "--stateful");
-  expect_refused(run_lm({"score", path("a"), "--batch", "0"}), "--batch");
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{}, {"--per-symbol"}, {"--with", path("b"), "--weights", "3,1"}}) {
+    std::vector<std::string> one_by_one = {path("a")};
+    one_by_one.insert(one_by_one.end(), more.begin(), more.end());
+    std::vector<std::string> side_by_side = one_by_one;
+    side_by_side.insert(side_by_side.begin() + 1, path("long.txt"));
+    expect_near(rows(side_by_side), rows(one_by_one, text));
+  }
 }
 
 TEST_F(ScoreTest, StatefulLinesAreOneText) {
@@ -239,7 +216,7 @@ TEST_F(ScoreTest, LongLinesAreReadInParts) {
   const Rows rows_of_parts = rows({path("a"), path("parts.txt")});
   ASSERT_EQ(rows_of_parts.size(), 3u);
   EXPECT_EQ(rows_of_parts[1].at(1), "4201");
-  expect_near(rows_of_parts, rows({path("a"), path("parts.txt"), "--batch", "1"}));
+  expect_near(rows_of_parts, rows({path("a")}, bytes_of_file(*data / "parts.txt")));
 }
 
 TEST_F(ScoreTest, InvalidUtf8IsRefusedWhereTrainingRefusesIt) {

@@ -1,6 +1,5 @@
 // Skip-thought vectors, from a text of passages to a trained and measured run and its vectors.
 #include <cmath>
-#include <cstring>
 #include <sstream>
 
 #include "data/text/text.h"
@@ -115,7 +114,7 @@ TEST(SkipThoughtRun, IsTrainedMeasuredAndEmbeds) {
   EXPECT_LT(json.at("perplexity").get<double>(), 3.5) << "of 12 types, when the passage is known";
   expect_contains(output_of_lm({"eval", run}), "nats");
   expect_contains(output_of_lm({"info", run}), "uni-skip 8 gru");
-  EXPECT_EQ(json_of_lm({"table", run}).at("runs")[0].at("test").at("nats"), json.at("nats"));
+  EXPECT_EQ(rows_of_table({run})[0].at("test nats"), json.at("nats"));
 
   // A line is a vector, in its order and independent of the others; an empty line has one, too.
   const std::string input = "the dog barks .\n\nthe rose blooms .\nthe dog now runs .\nthe dog barks .\n";
@@ -127,32 +126,6 @@ TEST(SkipThoughtRun, IsTrainedMeasuredAndEmbeds) {
   EXPECT_GT(cosine(vectors[0], vectors[3]), cosine(vectors[0], vectors[2]));
   const auto alone = vectors_of(output_of_lm({"embed", run, "--threads", "1"}, "the rose blooms .\n")).at(0);
   for (std::size_t j = 0; j < 8; ++j) EXPECT_NEAR(alone[j], vectors[2][j], 1e-5);
-
-  output_of_lm({"embed", run, "--threads", "1", "--output", data.path("v.npy")}, input);
-  const std::string npy = bytes_of_file(data.path("v.npy"));
-  expect_contains(npy, "'shape': (5, 8)");
-  for (std::size_t i = 0; i < 5; ++i)
-    for (std::size_t j = 0; j < 8; ++j) {
-      float number = 0;
-      std::memcpy(&number, &npy[npy.size() - 4 * (40 - 8 * i - j)], sizeof(number));
-      EXPECT_NEAR(number, vectors[i][j], 1e-6);
-    }
-}
-
-TEST(SkipThoughtRun, VectorsAreWrittenOnlyToAFileThatMayBeReplaced) {
-  Passages data;
-  const std::string run = data.path("run"), out = data.path("v.npy"), vectors = data.path("vectors.txt");
-  output_of_lm(data.train("run", {"--epochs", "1"}));
-  write_bytes(vectors, "the 1\ndog 2\nrose 1\n");
-  // Refused before the input, which could not be read, is.
-  expect_refused(run_lm({"embed", run, "--vectors", vectors, "--output", vectors}, {.input = "\xff\n"}),
-                 "--output " + vectors + ": is read by this command");
-
-  // No sentences are no vectors.
-  EXPECT_EQ(output_of_lm({"embed", run}, ""), "");
-  EXPECT_EQ(output_of_lm({"embed", run, "--vectors", vectors}, ""), "");
-  output_of_lm({"embed", run, "--output", out}, "");
-  expect_contains(bytes_of_file(out), "'shape': (0, 8)");
 }
 
 TEST(SkipThoughtRun, WordsThatItDoesNotKnowGetVectors) {
@@ -161,6 +134,12 @@ TEST(SkipThoughtRun, WordsThatItDoesNotKnowGetVectors) {
   output_of_lm(data.train("run", {"--epochs", "1"}));
   const std::string vectors = data.word_vectors();
   data.write("vectors.txt", vectors);
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{}, {"--vectors", data.path("vectors.txt")}}) {
+    std::vector<std::string> words{"embed", run};
+    words.insert(words.end(), more.begin(), more.end());
+    EXPECT_EQ(output_of_lm(words, ""), "") << "no sentences are no vectors";
+  }
   const std::string input = "cat\ndog\nthe dog\n";
   const Result told = run_lm({"embed", run, "--vectors", data.path("vectors.txt")}, {.input = input});
   ASSERT_EQ(told.status, 0) << told.err;
@@ -201,9 +180,9 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
   EXPECT_EQ(trec.at("set"), "TREC");
   EXPECT_GT(trec.at("vectors").at("accuracy").get<double>(), 90);
   EXPECT_GT(trec.at("word_means").at("accuracy").get<double>(), 90);
-  const auto row = json_of_lm({"table", run}).at("runs")[0];
-  EXPECT_EQ(row.at("sentences")[2].at("vectors"), trec.at("vectors"));
-  expect_contains(output_of_lm({"table", run, "--markdown"}), "SICK rho");
+  const auto row = rows_of_table({run})[0];
+  EXPECT_EQ(row.at("TREC accuracy"), trec.at("vectors").at("accuracy"));
+  EXPECT_EQ(row.at("SICK rho"), sick.at("vectors").at("spearman"));
   expect_contains(output_of_lm({"eval", run, "--sentences", data.path("sets")}), "(means of words: accuracy");
 
   const auto refused = [&](const std::string& file, const std::string& content, const std::string& part) {

@@ -1,4 +1,4 @@
-// Diagrams: where values are drawn, by the ticks beside them, and whether what is written is SVG.
+// Diagrams: where values are drawn, by the ticks beside them.
 #include "lm/report/svg.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,6 @@
 #include <cmath>
 #include <regex>
 
-#include "tests/lm/program/svg_document.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
@@ -55,9 +54,9 @@ double between(const std::string& svg, const char* coordinate, const char* ancho
   return of_low + (of_high - of_low) * (value - low) / (high - low) - (*coordinate == 'y' ? 4.5 : 0);
 }
 
-/// It is XML, and says nothing that a browser does not understand.
+/// It has nothing that a browser does not understand.
 void expect_well_formed(const std::string& svg) {
-  EXPECT_EQ(xml_of(svg).name, "svg");
+  EXPECT_TRUE(svg.starts_with("<svg "));
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.find("inf"), std::string::npos);
   EXPECT_EQ(svg.find("script"), std::string::npos);
@@ -67,8 +66,7 @@ TEST(SvgPlot, DrawsValuesBesideTheirTicks) {
   const std::string svg =
       svg_of({.x = {.label = "units"},
               .y = {.label = "bits"},
-              .curves = {{.label = "valid", .points = {{200, 31}, {430, 18, 4}, {600, 12}}, .ringed = 2}},
-              .levels = {{"near", 12, 17}}});
+              .curves = {{.label = "valid", .points = {{200, 31}, {430, 18, 4}, {600, 12}}, .ringed = 2}}});
   expect_well_formed(svg);
   const auto x = [&](double value) { return between(svg, "x", "middle", value, 200, 600); };
   const auto y = [&](double value) { return between(svg, "y", "end", value, 15, 30); };
@@ -85,13 +83,6 @@ TEST(SvgPlot, DrawsValuesBesideTheirTicks) {
   EXPECT_NEAR(bar[3], y(22), 0.2);
   const Numbers ring = numbers_at(svg, "<circle cx='" + number + "' cy='" + number + "'");
   EXPECT_NEAR(ring[0], x(600), 0.2);
-  const Numbers band =
-      numbers_at(svg.substr(svg.find("<svg x=")), "<rect x='" + number + "' y='" + number + "' width='" +
-                                                      number + "' height='" + number + "'");
-  EXPECT_NEAR(band[1], y(17), 0.2);
-  EXPECT_NEAR(band[1] + band[3], y(12), 0.2);
-  EXPECT_LE(band[0], x(200)) << "as wide as the diagram";
-  EXPECT_GE(band[0] + band[2], x(600));
 }
 
 TEST(SvgPlot, DrawsHistogramsFromZero) {
@@ -109,13 +100,10 @@ TEST(SvgPlot, DrawsHistogramsFromZero) {
 }
 
 TEST(HeatMaps, HaveStrongerSquaresForLargerValues) {
-  const XmlElement picture =
-      xml_of(svg_of(std::vector<Alignment>{{{"a", "<b>"}, {"the long name"}, {{0.25f, 1}}}}));
-  const auto squares = picture.all("rect");
-  ASSERT_EQ(squares.size(), 2u);
-  EXPECT_EQ(squares[0]->at("fill-opacity"), "0.25");
-  EXPECT_EQ(squares[1]->at("fill-opacity"), "1");
-  EXPECT_EQ(picture.texts("text"), (Texts{"a", "<b>", "the long name"}));
+  const std::string svg = svg_of(std::vector<Alignment>{{{"a", "<b>"}, {"the long name"}, {{0.25f, 1}}}});
+  EXPECT_EQ(numbers_at(svg, "fill-opacity='" + number + "'[^]*fill-opacity='" + number + "'"),
+            (Numbers{0.25, 1}));
+  for (const char* text : {">a<", ">&lt;b&gt;<", ">the long name<"}) expect_contains(svg, text);
 }
 
 TEST(SvgPlot, LogarithmicAxesAreStraightInDecades) {

@@ -1,147 +1,263 @@
-// `lm table` on runs as `lm train` leaves them: JSON, Markdown, text; what it refuses.
+// `lm table`: which runs share a row, its columns, what it knows of finished, stopped, imported and older
+// runs, and what it refuses.
 #include "tests/lm/program/table_test.h"
 
 #include <algorithm>
-#include <cctype>
+#include <cmath>
 #include <filesystem>
-#include <sstream>
 
+#include "data/files/input_file.h"
 #include "lm/program/terminal.h"
-#include "lm/report/run_table.h"
 
 namespace rondo {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
+using Words = std::vector<std::string>;
 
-TEST_F(TableTest, JsonHasWhatTheRunsMeasured) {
-  const Json runs = json_of({letters(), words()});
-  ASSERT_EQ(runs.size(), 2u);
-  EXPECT_EQ(runs[0].at("run"), letters()) << "in the order given";
-  const Json& row = runs[1];
+TEST_F(TableTest, HasWhatTheRunsMeasured) {
+  const Json rows = rows_of_table({letters(), words()});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].at("recipe"), "small (letters)") << "in the order given";
+  EXPECT_EQ(rows[0].at("unit"), "characters") << "a setting that differs is a column";
+  const Json& row = rows[1];
   Json valid, test;
-  double seconds = 0;
   for (const Json& entry : log_of(words())) {
-    if (!entry.contains("split")) continue;
-    if (entry.at("split") == "test") {
-      test = entry;
-    } else {
-      valid = entry;  // the last is that of the best model
-      if (!entry.contains("epoch")) continue;
-      EXPECT_GT(entry.at("training_seconds"), seconds) << "it adds up";
-      seconds = entry.at("training_seconds");
+    if (entry.value("split", "") == "test") test = entry;
+    if (entry.value("split", "") == "valid") valid = entry;  // the last is that of the best model
+    if (entry.contains("epoch")) {
+      EXPECT_LE(entry.at("training_seconds"), row.at("training time"));
     }
   }
-  for (const char* key : {"nats", "bits", "perplexity", "symbols", "read"}) {
-    EXPECT_EQ(row.at("valid").at(key), valid.at(key)) << key;
-    EXPECT_EQ(row.at("test").at(key), test.at(key)) << key;
+  for (const char* key : {"nats", "perplexity", "symbols"}) {
+    EXPECT_EQ(row.at(std::string("valid ") + key), valid.at(key)) << key;
+    EXPECT_EQ(row.at(std::string("test ") + key), test.at(key)) << key;
   }
-  EXPECT_EQ(row.at("training_seconds"), seconds);
-  EXPECT_EQ(row.at("recipe"), "small");
-  EXPECT_EQ(row.at("published"), (Json{{"valid", 5.5}, {"test", 4.25}, {"unit", "perplexity"}}));
+  EXPECT_EQ(row.at("test reading"), "one stream");
+  EXPECT_EQ(row.at("valid published"), 5.5);
+  EXPECT_EQ(row.at("test published"), 4.25);
+  EXPECT_EQ(rows[0].at("valid published"), nullptr);
+  EXPECT_EQ(rows[0].at("test published"), 1.375);
   EXPECT_EQ(row.at("epochs"), 2);
-  EXPECT_EQ(row.at("epochs_planned"), 2);
-  EXPECT_EQ(row.at("finished"), true);
-  const Json info = Json::parse(output_of_lm({"info", words(), "--json"}));
-  EXPECT_EQ(row.at("parameters"), info.at("parameters"));
-  EXPECT_EQ(row.at("vocabulary_size"), info.at("vocabulary_size"));
-  EXPECT_EQ(runs[0].at("published"), (Json{{"valid", nullptr}, {"test", 1.375}, {"unit", "bits"}}));
-  // All settings, as in config.toml.
-  const Json& settings = row.at("settings");
-  EXPECT_EQ(settings.at("train.epochs"), 2);
-  EXPECT_EQ(settings.at("data.unit"), "words");
-  EXPECT_EQ(runs[0].at("settings").at("data.unit"), "characters");
-  EXPECT_TRUE(settings.at("model.hidden").is_array());
-  EXPECT_TRUE(settings.at("model.tied").is_boolean());
-}
+  EXPECT_EQ(row.at("parameters"), json_of_lm({"info", words()}).at("parameters"));
+  EXPECT_EQ(row.at("test bits"), nullptr) << "of words";
+  EXPECT_EQ(rows[0].at("test perplexity"), nullptr) << "of characters";
+  // Figures per symbol of words and of characters cannot be compared, bits per byte of one text can.
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(rows[i].at("test bits/byte"),
+              json_of_lm({"eval", i == 0 ? letters() : words(), "--split", "test"}).at("bits_per_byte"));
+  EXPECT_FALSE(rows_of_table({words()})[0].contains("test bits/byte"));
 
-TEST_F(TableTest, MarkdownHasARowForEachRun) {
-  const auto rows = cells_of(output_of_lm({"table", "--markdown", letters(), words()}));
-  const std::vector<std::string> header{"recipe",          "unit",
-                                        "parameters",      "test published",
-                                        "test nats",       "test bits",
-                                        "test perplexity", "test bits/byte",
-                                        "test symbols",    "test reading",
-                                        "valid published", "valid nats",
-                                        "valid bits",      "valid perplexity",
-                                        "valid bits/byte", "valid symbols",
-                                        "valid reading",   "epochs",
-                                        "training time"};
-  ASSERT_EQ(rows.size(), 4u);
-  EXPECT_EQ(rows[0], header);
-  EXPECT_EQ(rows[2][1], "characters") << "settings that differ are columns";
-  for (const auto& row : rows) EXPECT_EQ(row.size(), header.size());
-  for (const std::string& cell : rows[1]) EXPECT_TRUE(cell == "---" || cell == "---:") << cell;
-  EXPECT_EQ(rows[2][0], "`small (letters)`");
-  EXPECT_EQ(rows[2][3], "1.375 bits");
-  EXPECT_EQ(rows[2][6], "-") << "no perplexity of characters";
-  EXPECT_EQ(rows[2][9], "one stream");
-  EXPECT_EQ(rows[2][10], "-") << "not published";
-  EXPECT_EQ(rows[3][3], "4.25 perplexity");
-  EXPECT_EQ(rows[3][5], "-") << "no bits of words";
-  EXPECT_EQ(rows[3][8], "159");
-  const Json runs = json_of({letters(), words()});
-  EXPECT_NEAR(std::stod(rows[2][5]), runs[0].at("test").at("bits"), 5e-5);
-  EXPECT_NEAR(std::stod(rows[3][4]), runs[1].at("test").at("nats"), 5e-5);
-  EXPECT_NEAR(std::stod(rows[3][13]), runs[1].at("valid").at("perplexity"), 5e-3);
-  EXPECT_EQ(rows[3][17], "2");
-}
-
-// Figures per symbol of words and of characters cannot be compared, bits per byte of one text can.
-TEST_F(TableTest, HasBitsPerByteWhereUnitsDiffer) {
-  const std::vector<std::string> both{letters(), words()};
-  std::vector<double> measured;
-  for (const std::string& run : both)
-    measured.push_back(json_of_lm({"eval", run, "--split", "test"}).at("bits_per_byte"));
-  const auto rows = cells_of(output_of_lm({"table", "--markdown", letters(), words()}));
-  for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(json_of(both)[i].at("test").at("bits_per_byte"), measured[i]);
-    EXPECT_NEAR(std::stod(rows[2 + i][7]), measured[i], 5e-5);
-  }
-  EXPECT_EQ(rows[2][7], rows[2][5]) << "bits per character of ASCII";
-  EXPECT_EQ(output_of_lm({"table", words(), words()}).find("bits/byte"), std::string::npos);
+  const auto cells = cells_of(output_of_lm({"table", "--markdown", letters(), words()}));
+  ASSERT_EQ(cells.size(), 4u);
+  EXPECT_EQ(cells[0].size(), rows[0].size());
+  for (const auto& line : cells) EXPECT_EQ(line.size(), cells[0].size());
+  EXPECT_EQ(cells[2][0], "`small (letters)`");
+  EXPECT_EQ(cells[2][3], "1.375 bits");
+  EXPECT_NEAR(std::stod(cells[3][4]), row.at("test nats"), 5e-5);
 }
 
 TEST_F(TableTest, TextStandsInColumns) {
   std::istringstream text(output_of_lm({"table", words(), letters()}));
-  std::vector<std::string> lines;
+  Words lines;
   for (std::string line; std::getline(text, line);) lines.push_back(line);
   ASSERT_GE(lines.size(), 6u);
   EXPECT_TRUE(lines[0].starts_with("in all rows: test reading: one stream; valid reading: one stream"));
-  EXPECT_EQ(lines[1], "");
-  for (const char* name : {"recipe", "parameters", "published", "bits"}) expect_contains(lines[3], name);
   EXPECT_TRUE(lines[4].starts_with("small (words)    "));
   EXPECT_TRUE(lines[5].starts_with("small (letters)  "));
-  // Numbers end where the header ends.
-  const std::size_t end = lines[3].find("parameters") + 10;
-  for (int row : {4, 5}) {
-    EXPECT_TRUE(std::isdigit(lines[row].at(end - 1))) << lines[row];
-    EXPECT_EQ(lines[row].at(end), ' ') << lines[row];
-  }
+  const std::size_t end = lines[3].find("parameters") + 10;  // numbers end where the header ends
+  for (int row : {4, 5}) EXPECT_EQ(lines[row].find(' ', end - 1), end) << lines[row];
   for (const std::string& line : lines) EXPECT_LE(columns_of(line), 120) << line;
-  // Bits are for characters only, so words alone have no such column.
-  EXPECT_EQ(output_of_lm({"table", words()}).find("bits"), std::string::npos);
 }
 
-TEST_F(TableTest, ABrokenFolderCostsItsRowAlone) {
-  const Result outcome = run_lm({"table", "--json", data->path("absent"), words()});
-  EXPECT_EQ(outcome.status, 2);
-  expect_contains(outcome.err, "no run at");
-  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
-  EXPECT_EQ(Json::parse(outcome.out).at("runs").size(), 1u);
+TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {
+  SmallData other;
+  Words runs;
+  std::vector<double> nats;
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = fmt::format("run-{}", i);
+    other.trained(name, {"--epochs", "1", "--seed", i == 1 ? "2" : "1", "--set",
+                         i < 2 ? "model.dropout=0" : "model.dropout=0.5", "--set",
+                         i == 1 ? "train.probe_every=1" : "train.probe_every=0"});  // changes no figure
+    runs.push_back(other.path(name));
+    nats.push_back(rows_of_table({runs.back()})[0].at("test nats"));
+  }
+  const Json rows = rows_of_table(runs);
+  ASSERT_EQ(rows.size(), 2u) << "another dropout is another line";
+  const double mean = (nats[0] + nats[1]) / 2, deviation = std::abs(nats[0] - nats[1]) / std::sqrt(2.0);
+  EXPECT_EQ(rows[0].at("runs"), 2);
+  EXPECT_EQ(rows[0].at("test nats").at("n"), 2);
+  EXPECT_NEAR(rows[0].at("test nats").at("mean"), mean, 1e-12);
+  EXPECT_NEAR(rows[0].at("test nats").at("deviation"), deviation, 1e-12);
+  EXPECT_EQ(rows[1].at("dropout"), 0.5);
+  EXPECT_EQ(rows[1].at("test nats"), nats[2]);
+  expect_contains(output_of_lm({"table", "--markdown", runs[0], runs[1]}),
+                  fmt::format("| {:.4f} ± {:.4f} |", mean, deviation));
+
+  // A seed counts once, two folders of one name are told apart by their paths, and figures of different
+  // settings have no mean.
+  fs::create_directories(other / "copy");
+  fs::copy(runs[0], other / "copy/run-0", fs::copy_options::recursive);
+  const Json twice = rows_of_table({runs[0], other.path("copy/run-0")});
+  ASSERT_EQ(twice.size(), 2u);
+  EXPECT_EQ(twice[1].at("recipe"), "small (" + other.path("copy/run-0") + ")");
+  output_of_lm({"eval", runs[0], "--split", "test", "--cache"});
+  EXPECT_EQ(rows_of_table({runs[0], runs[1]})[0].at("test cache perplexity"),
+            rows_of_table({runs[0]})[0].at("test cache perplexity"));
+  output_of_lm({"eval", runs[1], "--split", "test", "--cache", "--set", "cache.lambda=0.5"});
+  EXPECT_FALSE(rows_of_table({runs[0], runs[1]})[0].contains("test cache perplexity"));
+}
+
+TEST_F(TableTest, RunsOnSeveralTextsSayOnWhich) {
+  SmallData other;
+  write_bytes(other / "data/train.txt", other.text(200));
+  other.trained("run", {"--epochs", "1"});
+  EXPECT_FALSE(rows_of_table({words(), letters()})[0].contains("text")) << "one text";
+  expect_contains(run_lm({"table", words(), letters()}).err, "runs of one text have vocabularies of");
+  EXPECT_EQ(run_lm({"table", words(), words()}).err.find("vocabularies"), std::string::npos);
+  const Json rows = rows_of_table({words(), letters(), other.path("run")});
+  EXPECT_EQ(rows[0].at("text"), rows[1].at("text"));
+  std::string digests;
+  for (const char* split : {"train.txt", "valid.txt", "test.txt"})
+    digests += (digests.empty() ? "" : "\n") + sha256_hex(bytes_of_file(other / "data" / split));
+  EXPECT_EQ(rows[2].at("text"), "data " + sha256_hex(digests).substr(0, 8));
+}
+
+TEST_F(TableTest, SaysWhatIsUnfinished) {
+  // Up to the line of the first evaluation, as when it was stopped there; the state is that of a finished
+  // run.
+  const std::string first = log().substr(0, log().find("\"split\""));
+  const std::string stopped = with_log(log().substr(0, log().find('\n', first.size()) + 1));
+  fs::remove(fs::path(stopped) / "state.safetensors");
+  Json row = rows_of_table({stopped})[0];
+  EXPECT_EQ(row.at("state"), "unfinished");
+  EXPECT_LT(row.at("epochs"), 1);
+  EXPECT_TRUE(row.at("valid nats").is_number());
+  EXPECT_FALSE(row.contains("test nats"));
+  expect_contains(output_of_lm({"table", stopped}), "0.34 of 2  unfinished  ");
+  for (const std::string& start : {log().substr(0, log().find('\n') + 1), std::string()}) {
+    const std::string run = with_log(start);
+    row = rows_of_table({run})[0];
+    EXPECT_EQ(row.size(), 3u) << "recipe, parameters, state: " << row;
+    EXPECT_EQ(row.at("state"), "unfinished");
+    expect_contains(run_lm({"table", run}).err, "the run is unfinished");
+  }
+  // Killed in the middle of a line.
+  EXPECT_EQ(rows_of_table({with_log(log() + "{\"step\":1")}), rows_of_table({with_log(log())}));
+}
+
+TEST_F(TableTest, CountsTheStepsOfARunThatWasStopped) {
+  SmallData other;
+  other.trained("run", {"--steps", "5", "--set", "train.eval_every=2"});
+  const std::string run = other.path("run"), log = bytes_of_file(fs::path(run) / "log.jsonl");
+  expect_contains(output_of_lm({"table", run}), "(5 steps)");
+  const std::size_t second = log.find("\"evaluation\"", log.find("\"evaluation\"") + 1);
+  write_bytes(fs::path(run) / "log.jsonl", log.substr(0, log.find('\n', second) + 1));
+  fs::remove(fs::path(run) / "state.safetensors");
+  expect_contains(output_of_lm({"table", run}), "(4 of 5 steps)");
+}
+
+TEST_F(TableTest, HasWhatEvalMeasured) {
+  SmallData other;
+  other.trained("run", {"--epochs", "1", "--set", "published.dynamic_test=3.5"});
+  const std::string run = other.path("run");
+  const auto eval = [&](Words more) {
+    if (more.empty() || more[0] != "--text") more.insert(more.begin(), {"--split", "test"});
+    more.insert(more.begin(), {"eval", run});
+    return json_of_lm(more);
+  };
+  const auto row = [&] { return rows_of_table({run})[0]; };
+  const Json exact = row();
+  EXPECT_NE(eval({"--streams", "4"}).at("nats"), exact.at("test nats"));
+  EXPECT_EQ(row(), exact) << "what is read as published goes before";
+  const Json dynamic = eval({"--dynamic"});
+  eval({"--dynamic", "--cache"});
+  const Json both = eval({"--dynamic", "--cache", "--set", "cache.theta=0.5"});
+  EXPECT_EQ(row().at("test dynamic perplexity"), dynamic.at("perplexity"));
+  EXPECT_EQ(row().at("test dynamic published"), 3.5);
+  EXPECT_EQ(row().at("test dynamic+cache perplexity"), both.at("perplexity")) << "the last of its kind";
+  const Json measured = row();
+  eval({"--text", other.path("data/test.txt"), "--cache"});
+  EXPECT_EQ(row(), measured) << "a file of the user's";
+  eval({"--cache", "--set", "cache.lambda=1", "--set", "cache.window=1"});
+  EXPECT_EQ(row(), measured) << "infinite";
+  const std::string text = bytes_of_file(other / "data/test.txt");
+  write_bytes(other / "data/test.txt", "the cat sat\n");
+  eval({"--cache"});
+  eval({});
+  EXPECT_EQ(row(), measured) << "of a text that has changed since";
+  write_bytes(other / "data/test.txt", text);
+
+  // What was measured of a model that the run has no more is left out; what is left is the log's.
+  std::string model = bytes_of_file(other / "run/model.safetensors");
+  model.back() ^= 1;
+  write_bytes(other / "run/model.safetensors", model);
+  EXPECT_FALSE(row().contains("test dynamic perplexity"));
+  const std::string kept = bytes_of_file(other / "run/evaluations.jsonl");
+  write_bytes(other / "run/evaluations.jsonl", kept + "{}\n");
+  expect_refused(run_lm({"table", run}), "evaluations.jsonl:11: not a line that `lm eval` keeps");
+  Json line = Json::parse(kept.substr(0, kept.find('\n')));
+  line["symbols"] = 1e300;
+  write_bytes(other / "run/evaluations.jsonl", line.dump() + "\n");
+  expect_refused(
+      run_lm({"table", run}),
+      "evaluations.jsonl:1: not a line that `lm eval` keeps (symbols must be a whole number below 2^63)");
+}
+
+TEST_F(TableTest, AnImportedRunHasNoEpochs) {
+  output_of_lm({"export", words(), "--out", data->path("exported")});
+  output_of_lm({"import", data->path("exported"), "--out", data->path("imported")});
+  const Json rows = rows_of_table({data->path("imported"), words()});
+  for (const char* column : {"epochs", "training time"}) EXPECT_EQ(rows[0].at(column), nullptr);
+  EXPECT_EQ(rows[0].at("state"), "imported");
+  EXPECT_EQ(rows[1].at("state"), "finished");
+}
+
+TEST_F(TableTest, KnowsTheEndOfARunWithoutTestText) {
+  SmallData other;
+  fs::remove(other / "data/test.txt");
+  other.trained("run", {"--epochs", "1"});
+  const Json first = rows_of_table({other.path("run")})[0];
+  EXPECT_FALSE(first.contains("state"));
+  EXPECT_FALSE(first.contains("test nats"));
+  output_of_lm(other.resume("run", {"--epochs", "2"}));
+  EXPECT_GT(rows_of_table({other.path("run")})[0].at("training time"), first.at("training time"));
+}
+
+TEST_F(TableTest, LogsOfVersion02HaveNoTrainingTime) {
+  std::string older = log();
+  for (std::size_t at; (at = older.find("\"training_seconds\"")) != std::string::npos;)
+    older.erase(at, older.find(',', at) + 1 - at);
+  EXPECT_FALSE(rows_of_table({with_log(older)})[0].contains("training time"));
+}
+
+// JSON has null for what is not finite, as the perplexity of a large loss.
+TEST_F(TableTest, AFigureThatIsNotFiniteIsADash) {
+  std::string lines;
+  for (Json entry : log_of(words())) {
+    if (entry.value("split", "") == "test") entry["nats"] = entry["perplexity"] = nullptr;
+    lines += entry.dump() + '\n';
+  }
+  const Json rows = rows_of_table({with_log(lines), words()});
+  for (const auto& [column, value] : rows[0].items())
+    EXPECT_EQ(value.is_null(), column == "test nats" || column == "test perplexity") << column;
 }
 
 TEST_F(TableTest, Refusals) {
   expect_refused(run_lm({"table", data->path("absent")}), "no run at");
   expect_refused(run_lm({"table", data->path("data")}), "holds no config.toml");
+  const Result outcome = run_lm({"table", "--json", data->path("absent"), words()});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(Json::parse(outcome.out).at("rows").size(), 1u) << "a broken folder costs its row alone";
   const std::string good = "{\"step\":1,\"epoch\":1}\n";
   for (const std::string bad :
        {"{\"step\":2,", "[]", "3", "", "{}", "{\"split\":\"valid\",\"nats\":1}",
+        "{\"step\":2,\"epoch\":1e300}",
         "{\"split\":\"exam\",\"nats\":1,\"bits\":1,\"perplexity\":1,\"symbols\":1,\"best\":true,\"epoch\":1}",
         "{\"split\":\"test\",\"nats\":\"one\",\"bits\":1,\"perplexity\":1,\"symbols\":1}"})
-    expect_refused(run_lm({"table", with_log(words(), good + bad + "\n")}), "log.jsonl:2: ");
-  const std::string copy = with_log(words(), good);
+    expect_refused(run_lm({"table", with_log(good + bad + "\n")}), "log.jsonl:2: ");
+  const std::string copy = with_log(good);
   fs::remove(fs::path(copy) / "vocab.txt");
   expect_refused(run_lm({"table", copy}), "vocab.txt");
 }

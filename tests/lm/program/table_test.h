@@ -24,41 +24,30 @@ class TableTest : public testing::Test {
 
   static std::string words() { return data->path("words"); }
   static std::string letters() { return data->path("letters"); }
-  static std::vector<nlohmann::json> log_of(const std::string& run) {
-    std::istringstream lines(bytes_of_file(std::filesystem::path(run) / "log.jsonl"));
-    std::vector<nlohmann::json> entries;
-    for (std::string line; std::getline(lines, line);) entries.push_back(nlohmann::json::parse(line));
-    return entries;
-  }
-  static nlohmann::json json_of(const std::vector<std::string>& runs) {
-    std::vector<std::string> all{"table", "--json"};
-    all.insert(all.end(), runs.begin(), runs.end());
-    return nlohmann::json::parse(output_of_lm(all))
-        .at("runs");  // of all of stdout: nothing else may be there
-  }
-  /// A copy of a run with another log; empty: with none.
-  static std::string with_log(const std::string& run, const std::string& log) {
+  static std::string log() { return bytes_of_file(std::filesystem::path(words()) / "log.jsonl"); }
+  /// A copy of the run on words with another log and no evaluations; empty: without a log.
+  static std::string with_log(const std::string& log) {
     const std::filesystem::path copy = *data / "copy";
     std::filesystem::remove_all(copy);
-    std::filesystem::copy(run, copy);
+    std::filesystem::copy(words(), copy);
     std::filesystem::remove(copy / "log.jsonl");
     std::filesystem::remove(copy / "evaluations.jsonl");
     if (!log.empty()) write_bytes(copy / "log.jsonl", log);
     return copy;
   }
-  /// The cells of a Markdown table, a row a line.
+  /// The cells of a table in Markdown, a row a line.
   static std::vector<std::vector<std::string>> cells_of(const std::string& markdown) {
     std::vector<std::vector<std::string>> rows;
     std::istringstream lines(markdown);
     for (std::string line, cell; std::getline(lines, line);) {
-      EXPECT_TRUE(line.starts_with('|') && line.ends_with('|')) << line;
       std::istringstream cells(line.substr(1));
-      for (rows.emplace_back(); std::getline(cells, cell, '|');) {
-        const std::size_t begin = cell.find_first_not_of(' ');
-        rows.back().push_back(cell.substr(begin, cell.find_last_not_of(' ') + 1 - begin));
-      }
+      for (rows.emplace_back(); std::getline(cells, cell, '|');) rows.back().push_back(stripped_text(cell));
     }
     return rows;
+  }
+  static std::string stripped_text(const std::string& cell) {
+    const std::size_t begin = cell.find_first_not_of(' ');
+    return cell.substr(begin, cell.find_last_not_of(' ') + 1 - begin);
   }
 
   inline static SmallData* data = nullptr;

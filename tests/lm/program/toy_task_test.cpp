@@ -164,8 +164,8 @@ TEST(ToyTask, IsTrainedResumedEvaluatedTabledAndAsked) {
   EXPECT_EQ(printed_by_lm({"answer", run, "--threads", "1"}, "red it was\n\nblue is it\n"), "red\n\nblue\n");
 
   const auto table = nlohmann::json::parse(printed_by_lm({"table", run, "--json"}));
-  EXPECT_EQ(table.at("groups")[0].at("test").at("recalled").at("mean"), 1);
-  EXPECT_FALSE(table.at("groups")[0].at("test").contains("errors"));
+  EXPECT_EQ(table.at("rows")[0].at("test recalled"), 1);
+  EXPECT_FALSE(table.at("rows")[0].contains("test errors"));
   // A metric more: it is in the output, in evaluations.jsonl and in the table, by its entry in recalled()
   // alone.
   trained("more", {"--set", "train.counts_errors=true"});

@@ -66,10 +66,12 @@ TEST_F(TranslateTest, WarnsIfMostTranslationsAreEmpty) {
 
 // Greedy search writes the same with any penalty, and so shows its formula: Wu et al. 2016, (14).
 TEST_F(TranslateTest, LengthPenaltyDividesTheScore) {
-  const Words plain =
-      translations({"--beam", "1", "--scores", "--length-penalty", "0", "--max-length", "100"}, sentences);
-  const Words penalized =
-      translations({"--beam", "1", "--scores", "--length-penalty", "0.7", "--max-length", "100"}, sentences);
+  const Words plain = translations(
+      {"--beam", "1", "--scores", "--set", "decoding.length_penalty=0", "--set", "decoding.max_length=100"},
+      sentences);
+  const Words penalized = translations(
+      {"--beam", "1", "--scores", "--set", "decoding.length_penalty=0.7", "--set", "decoding.max_length=100"},
+      sentences);
   ASSERT_EQ(plain.size(), 4u);
   for (std::size_t i = 0; i < plain.size(); ++i) {
     const auto [log_p, text] = scored(plain[i]);
@@ -82,7 +84,7 @@ TEST_F(TranslateTest, LengthPenaltyDividesTheScore) {
 
 TEST_F(TranslateTest, AnEmptyLineHasAnEmptyTranslation) {
   EXPECT_EQ(output_of_lm(translate({"--scores"}), "\n"), "0.0000\t\n");
-  EXPECT_EQ(output_of_lm(translate({"--n-best", "2"}), " \n"), "0 |||  ||| 0.0000\n");
+  EXPECT_EQ(output_of_lm(translate({"--set", "decoding.n_best=2"}), " \n"), "0 |||  ||| 0.0000\n");
 }
 
 TEST_F(TranslateTest, AByteOrderMarkIsNoWord) {
@@ -91,18 +93,6 @@ TEST_F(TranslateTest, AByteOrderMarkIsNoWord) {
   EXPECT_EQ(output_of_lm(translate({"--attention", file}), mark + "a b\n"),
             output_of_lm(translate(), "a b\n"));
   EXPECT_EQ(Json::parse(bytes_of_file(file))["source"], Json({"a", "b", "</s>"}));
-}
-
-TEST_F(TranslateTest, AttentionIsWrittenToAPipe) {
-  const std::string pipe = path("pipe");
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  std::string written;
-  std::thread reader([&] { written = bytes_of_file(pipe); });
-  const Result result =
-      run_lm(translate({"--attention", "/dev/stdout"}), {.input = "a b\n", .stdout_file = pipe});
-  reader.join();
-  EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_NE(written.find("\"source\""), std::string::npos) << written;
 }
 
 TEST_F(TranslateTest, AnswersEachLineOfAPipeAtOnce) {

@@ -62,9 +62,7 @@ TEST_F(TranslatorTest, TrainsTranslatesAndIsMeasured) {
   expect_contains(unknown.err, "unknown.bb are unknown to the vocabulary");
   EXPECT_EQ(unknown.status, 0) << unknown.err;
 
-  const Json table = json_of_lm({"table", path("run")});
-  EXPECT_NEAR(table.at("runs")[0].at("test").at("bleu"), eval.at("bleu"), 1e-9);
-  expect_contains(output_of_lm({"table", path("run"), "--markdown"}), "test BLEU");
+  EXPECT_NEAR(rows_of_table({path("run")})[0].at("test BLEU"), eval.at("bleu"), 1e-9);
   EXPECT_EQ(json_of_lm({"info", path("run")}).at("source_vocabulary_size"),
             lines_of(path("run") + "/vocab.source.txt"));
   expect_contains(output_of_lm({"info", path("run")}), "general attention");
@@ -72,8 +70,9 @@ TEST_F(TranslatorTest, TrainsTranslatesAndIsMeasured) {
 
 TEST_F(TranslatorTest, PrintsSeveralTranslationsWithScoresAndAttention) {
   trained("run");
-  const std::vector<std::string> lines = lines_in(output_of_lm(
-      {"translate", path("run"), "--n-best", "3", "--attention", path("a.jsonl")}, "a b c\n\nd e\n"));
+  const std::vector<std::string> lines = lines_in(
+      output_of_lm({"translate", path("run"), "--set", "decoding.n_best=3", "--attention", path("a.jsonl")},
+                   "a b c\n\nd e\n"));
   ASSERT_EQ(lines.size(), 7u) << "one of the empty line";
   EXPECT_EQ(lines[3], "1 |||  ||| 0.0000");
   for (const std::size_t first : {std::size_t{0}, std::size_t{4}})
@@ -127,11 +126,11 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   refuses({"translate", path("run"), "--beam", "0"}, "--beam");
   const std::string range = "expected an integer, 1 to 10000";  // the same of each
   refuses({"translate", path("run"), "--beam", "10001"}, range);
-  refuses({"translate", path("run"), "--n-best", "10001"}, range);
+  refuses({"translate", path("run"), "--set", "model.hidden=9"}, "only settings of [decoding] can change");
   refuses(train("other", {"train.eval_beam=10001"}), range);
-  refuses({"translate", path("run"), "--beam", "2", "--n-best", "3"},
+  refuses({"translate", path("run"), "--beam", "2", "--set", "decoding.n_best=3"},
           "decoding.n_best = 3: a beam of 2 keeps fewer hypotheses; set beam to 3 or more");
-  refuses({"translate", path("run"), "--length-penalty", "-1"}, "--length-penalty");
+  refuses({"translate", path("run"), "--set", "decoding.length_penalty=-1"}, "decoding.length_penalty");
   refuses({"translate", path("run"), "--task", "none"}, "--task none");
   refuses({"eval", path("run"), "--task", "none"}, "one task alone");
   refuses({"generate", path("run")}, "translation");

@@ -165,7 +165,7 @@ TEST(BatchNormProgram, EstimatesItsStatisticsWhenTrainingEnds) {
   expect_contains(test(out), fmt::format("{:.4f} nats", json.at("nats").get<double>()));
   // 2 layers of 10 steps: mean and variance of 4 x 32, 4 x 32 and 32 units, 3 counts.
   expect_contains(output_of_lm({"info", data.path("run")}),
-                  fmt::format("statistics  {} numbers", 2 * 10 * (2 * 9 * 32 + 3)));
+                  fmt::format("\nstatistics  {}\n", 2 * 10 * (2 * 9 * 32 + 3)));
   EXPECT_EQ(output_of_lm(data.train("plain", {"--epochs", "1"})).find("re-estimated"), std::string::npos);
 }
 
