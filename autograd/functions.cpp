@@ -28,13 +28,9 @@ Variable gather_rows(const Variable& x, const Tokens& rows) {
           (*rows)[i], i, N, x.shape());
   const Tensor y = Tensor::for_products({std::ssize(*rows), x.shape().columns()}, x.value().device());
   gather_rows(x.value(), *rows, y);
-  Variable gathered = record(
-      "gather_rows", y, {x},
-      [rows](const std::vector<Tensor>& gradients, const Inputs& in) { in[0].add_rows(rows, gradients[0]); });
-  if (!is_gpu(y.device()) && 2 * N <= y.rows())
-    gathered.table_rows_ =
-        std::make_shared<const TableRows>(TableRows{x, rows, x.value().version(), y.version()});
-  return gathered;
+  return record("gather_rows", y, {x}, [rows](const std::vector<Tensor>& gradients, const Inputs& in) {
+    in[0].add_rows(rows, gradients[0]);
+  });
 }
 
 Variable embedding(const Variable& table, const Tokens& ids) {
@@ -131,10 +127,8 @@ Variable reshape(const Variable& x, Shape shape) {
   const auto reshaped = [](const Tensor& from, const Shape& to) {  // rows of one width may keep their gaps
     return (to.columns() == from.columns() ? from : contiguous(from)).reshaped(to);
   };
-  Variable y = record_unary("reshape", reshaped(x.value(), shape), x,
-                            [=, from = x.shape()](const Tensor& dy) { return reshaped(dy, from); });
-  if (shape.columns() == x.shape().columns()) y.table_rows_ = x.table_rows_;
-  return y;
+  return record_unary("reshape", reshaped(x.value(), shape), x,
+                      [=, from = x.shape()](const Tensor& dy) { return reshaped(dy, from); });
 }
 
 Variable sum(const Variable& x) {

@@ -16,8 +16,7 @@ inline Tokens tokens(std::vector<int32_t> ids) { return std::make_shared<const I
 void check_targets(const char* name, const Indices& targets, int64_t V);
 
 /// Rows of x [.., W] by index, counted through all leading dimensions: [count, W]. x may be a slice, and a
-/// row may occur several times. Throws Error for an index out of range. Of a small x the result remembers it
-/// (TableRows), for linear().
+/// row may occur several times. Throws Error for an index out of range.
 Variable gather_rows(const Variable& x, const Tokens& rows);
 /// Rows of a table [V, E] by token id: [count, E]. Throws Error if an id is not in [0, V).
 Variable embedding(const Variable& table, const Tokens& ids);

@@ -1,9 +1,6 @@
 // Matrix products with history.
 #include "autograd/linear.h"
 
-#include "autograd/observe.h"
-#include "autograd/sequence.h"
-
 namespace rondo {
 namespace {
 
@@ -54,12 +51,6 @@ void add_bias_gradients(const Inputs& in, const Tensor& dy) {
 
 Variable linear(const Variable& x, const Variable& weight, const std::vector<Variable>& biases) {
   check_linear(x, weight);
-  const TableRows* const of = x.table_rows();
-  if (of && !Observing<OperatorObserver>::current()) {  // which looks at the product of each row
-    const Variable table = x.needs_gradient() ? of->table : of->table.detached();
-    return reshape(gather_rows(linear(table, weight, biases), of->rows),
-                   x.shape().with_columns(weight.shape()[0]));
-  }
   const int64_t outputs = weight.shape()[0];
   const Tensor y = Tensor::for_products(x.shape().with_columns(outputs), x.value().device());
   weight_gemm(x.value(), weight.value(), Transpose::yes, sum_of_biases(biases, weight), y);

@@ -10,9 +10,7 @@
 
 namespace rondo {
 
-/// y = x W^T + the sum of the biases. x [.., I], W [O, I] in PyTorch's layout, biases [O]; y [.., O]. If x
-/// consists of rows of a small table, as embeddings of characters (TableRows), the table is multiplied in its
-/// place; then a NaN in any row of it, also in one that x does not have, is in the gradient of W.
+/// y = x W^T + the sum of the biases. x [.., I], W [O, I] in PyTorch's layout, biases [O]; y [.., O].
 Variable linear(const Variable& x, const Variable& weight, const std::vector<Variable>& biases = {});
 /// y = z + x W^T, as one accumulating product. z [.., O].
 Variable add_linear(const Variable& z, const Variable& x, const Variable& weight);

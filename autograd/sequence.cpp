@@ -1,8 +1,6 @@
 // Operators of sequence models. Each defines its backward beside its forward.
 #include "autograd/sequence.h"
 
-#include <algorithm>
-
 #include "tensor/kernels/kernels.h"
 
 namespace rondo {
@@ -30,13 +28,6 @@ RowMap::RowMap(std::vector<int32_t> from, int64_t rows) {
 Variable map_rows(const Variable& x, const RowMap& map) {
   check(x.value().rows() == std::ssize(*map.to()), "[map_rows] a map of {} rows does not fit {}",
         map.to()->size(), x.shape());
-  const std::vector<int32_t>& from = map.from()->values();
-  const TableRows* const of = x.table_rows();
-  if (of && std::find(from.begin(), from.end(), -1) == from.end()) {  // rows of the same table
-    std::vector<int32_t> rows;
-    for (const int32_t row : from) rows.push_back((*of->rows)[static_cast<size_t>(row)]);
-    return gather_rows(x.needs_gradient() ? of->table : of->table.detached(), tokens(std::move(rows)));
-  }
   const auto mapped = [](const Tensor& rows, const Tokens& from_rows) {
     const Tensor y = Tensor::for_products({std::ssize(*from_rows), rows.columns()}, rows.device());
     gather_rows(rows, *from_rows, y);

@@ -17,7 +17,7 @@ void check_lengths(const char* name, const Lengths& lengths, int64_t rows, int64
 /// inverse.
 class RowMap {
  public:
-  /// Of so many rows. Throws Error for an index out of range, and if a row occurs twice.
+  /// Maps so many rows. Throws Error for an index out of range, and if a row occurs twice.
   RowMap(std::vector<int32_t> from, int64_t rows);
   RowMap inverse() const { return {to_, from_}; }
   const Tokens& from() const { return from_; }

@@ -67,10 +67,10 @@ class Sink {
 
   /// The gradient, complete; undefined if there was no contribution. Leaves an unbound sink empty.
   Tensor flush();
-  /// Of a bound sink: what the gradient holds counts as zero from now on, and what contributes first to a
-  /// region of it is written there, not added.
+  /// Bound sink only. Marks the gradient as zero without writing it: the first contribution to a region
+  /// overwrites it.
   void begin() { written_.clear(); }
-  /// Of a bound sink: sets to zero what no contribution has written since begin().
+  /// Bound sink only. Sets to zero what no contribution has written since begin().
   void complete() { fill_gaps(); }
   /// Discards the contributions since the last flush, except those already added to a bound gradient.
   void discard();

@@ -56,12 +56,6 @@ Sink& Variable::sink_of_leaf() const {
 void Variable::begin_gradient() const { sink_of_leaf().begin(); }
 void Variable::complete_gradient() const { sink_of_leaf().complete(); }
 
-const TableRows* Variable::table_rows() const {
-  const bool unchanged = table_rows_ && table_rows_->table.value().version() == table_rows_->table_version &&
-                         value_.version() == table_rows_->version;
-  return unchanged ? table_rows_.get() : nullptr;
-}
-
 Variable Variable::view(Tensor value, int64_t row, int64_t column) const {
   Edge edge = edge_;
   if (edge.node) {

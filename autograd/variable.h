@@ -15,7 +15,6 @@
 namespace rondo {
 
 struct Node;
-struct TableRows;
 
 /// From a user to the value that it uses: an output of a node, or a region of it.
 struct Edge {
@@ -48,14 +47,10 @@ class Variable {
   /// The same value, as a part with its own version and reference count (Tensor::as_part).
   Variable as_part() const { return Variable(value_.as_part(), edge_); }
 
-  /// The table and the row numbers if this is gather_rows() of a small table, as an embedding of characters,
-  /// and neither has been overwritten; null: it is not, or not known.
-  const TableRows* table_rows() const;
-
-  /// Of a leaf: its gradient counts as zero from now on, whatever it holds; then backward need not read it.
+  /// Leaf only. Marks the gradient as zero without writing it: the first contribution overwrites it.
   /// Throws Error for another Variable.
   void begin_gradient() const;
-  /// Of a leaf: sets to zero what no backward has written since begin_gradient(). Throws Error as above.
+  /// Leaf only. Sets to zero what no backward has written since begin_gradient(). Throws Error as above.
   void complete_gradient() const;
 
   /// Adds d(this)/d(leaf) to the gradient of every leaf. Must be a single number. Frees the graph. Passes the
@@ -63,23 +58,11 @@ class Variable {
   void backward(const std::function<void(const Tensor& gradient)>& completed = {}) const;
 
  private:
-  friend Variable gather_rows(const Variable& x, const Tokens& rows);
-  friend Variable reshape(const Variable& x, Shape shape);
   Sink& sink_of_leaf() const;
   Variable view(Tensor value, int64_t row, int64_t column) const;
 
   Tensor value_;
   Edge edge_;
-  std::shared_ptr<const TableRows> table_rows_;
-};
-
-/// Rows of a table. It is kept only where linear() uses it: on a CPU, for a table that is at most half as
-/// high. (On a GPU products are fast, and the gradients of a frequent symbol would be added one after
-/// another.)
-struct TableRows {
-  Variable table;
-  Tokens rows;
-  uint64_t table_version, version;
 };
 
 /// A tensor that backward needs; detects if it was overwritten in the meantime.
@@ -151,7 +134,8 @@ struct Node {
 std::vector<Variable> record(const char* name, std::vector<Tensor> results,
                              const std::vector<Variable>& inputs, Backward backward);
 Variable record(const char* name, Tensor result, const std::vector<Variable>& inputs, Backward backward);
-/// The same for an operator of one input x: `gradient` returns that of x, given that of the result.
+/// Records an operator of one input x: `gradient` returns the gradient of x, given the gradient of the
+/// result.
 Variable record_unary(const char* name, Tensor result, const Variable& x,
                       std::function<Tensor(const Tensor& of_result)> gradient);
 

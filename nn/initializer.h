@@ -65,7 +65,7 @@ struct InitialValues {
   /// the default of torch's log_normal_.
   std::optional<Initializer> initializer() const;
 };
-/// Of embeddings in every model that has them.
+/// The default of the embeddings of every model that has them.
 inline constexpr InitialValues default_of_embeddings{InitialValues::Kind::uniform, 0.1};
 /// InputError if they are chosen although `init_all`, if not 0, sets every parameter.
 void check_embeddings(const InitialValues& values, double init_all);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "autograd/observe.h"
 #include "autograd/operators/arithmetic.h"
 
 namespace rondo {
@@ -44,12 +45,15 @@ Projection::Projection(Cell& cell, const std::string& weight_name, const GateRow
   cell.projections_.push_back(this);
 }
 
-Variable Projection::operator()(const Variable& x, const std::vector<Variable>& earlier) const {
+Variable Projection::operator()(const LayerInput& input, const std::vector<Variable>& earlier) const {
   check(earlier.size() >= earlier_weights_.size(), "[{}] reads {} steps, and was given {}", weight_.name(),
         earlier_weights_.size() + 1, earlier.size() + 1);
   std::vector<Variable> biases;
   for (const Parameter* bias : biases_) biases.push_back(*bias);
-  Variable sum = linear(x, weight_, biases);
+  // An observer looks at the product of each row.
+  const bool by_table = input.table.defined() && !Observing<OperatorObserver>::current();
+  Variable sum = by_table ? gather_rows(linear(input.table, weight_, biases), input.ids)
+                          : linear(input.x, weight_, biases);
   for (size_t j = 0; j < earlier_weights_.size(); ++j)
     sum = add_linear(std::move(sum), earlier[j], *earlier_weights_[j]);
   return sum;
@@ -166,7 +170,7 @@ std::vector<StepInputs> Cell::project(const Variable& x, const State& state) con
   return project(reshape(x, {T * B, x.shape()[2]}), std::vector(static_cast<size_t>(T), B), state);
 }
 
-std::vector<StepInputs> Cell::project(const Variable& x, const std::vector<int64_t>& rows,
+std::vector<StepInputs> Cell::project(const LayerInput& input, const std::vector<int64_t>& rows,
                                       const State& state) const {
   const auto of_steps = [&](const Variable& all) {
     std::vector<Variable> parts;
@@ -176,13 +180,13 @@ std::vector<StepInputs> Cell::project(const Variable& x, const std::vector<int64
     }
     return parts;
   };
-  const std::vector<Variable> inputs = of_steps(x);
+  const std::vector<Variable> inputs = of_steps(input.x);
   std::vector<Variable> earlier;
   if (window() > 1) earlier = delayed(inputs, state.other("x"), window());
   std::vector<std::vector<Variable>> projected(rows.size(), std::vector<Variable>(projections_.size()));
   for (size_t i = 0; i < projections_.size(); ++i) {
     if (projections_[i]->reads() == Projection::Reads::step) continue;
-    const std::vector<Variable> parts = of_steps((*projections_[i])(x, earlier));
+    const std::vector<Variable> parts = of_steps((*projections_[i])(input, earlier));
     for (size_t t = 0; t < rows.size(); ++t)
       projected[t][i] = parts[t].as_part();  // of one buffer, each freed separately
   }

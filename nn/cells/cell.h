@@ -3,6 +3,7 @@
 // product before the loop, runs the loop, carries the state. Next: nn/cells/join.h, nn/cells/lstm.h.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <string>
@@ -63,6 +64,26 @@ CellOptions pytorch_cell(int64_t input_size, int64_t hidden_size);
 using GateRows = std::vector<int64_t>;
 int64_t sum_of(const GateRows& rows);
 
+/// What a layer reads: x [.., I]. Where x consists of rows of a small table, as embeddings of characters do,
+/// the table and the numbers of the rows as well: projections then multiply the table in place of x, and a
+/// NaN in any row of it, also in one that x does not have, is in the gradient of their weight.
+struct LayerInput {
+  /// Of a Variable, a Tensor or a Parameter.
+  template <std::convertible_to<Variable> Values>
+  LayerInput(const Values& values) : x(values) {}
+  /// x consists of rows `ids` of `table`, which is kept only where that is faster: on a CPU, if it is at most
+  /// half as high. (On a GPU products are fast, and the gradients of a frequent symbol would be added one
+  /// after another.)
+  LayerInput(Variable values, const Variable& whole_table, const Tokens& rows) : x(std::move(values)) {
+    if (is_gpu(x.value().device()) || 2 * whole_table.value().rows() > std::ssize(*rows)) return;
+    table = whole_table;
+    ids = rows;
+  }
+
+  Variable x, table{};  // the table is undefined if it is not known, or not small
+  Tokens ids{};
+};
+
 class Cell;
 
 /// An input projection W x + b of a cell: declared here, computed by the layer for all steps at once.
@@ -83,7 +104,7 @@ class Projection {
   int64_t index() const { return index_; }
   Reads reads() const { return reads_; }
   /// [.., I] to [.., rows]; `earlier[j - 1]` is x from j steps before.
-  Variable operator()(const Variable& x, const std::vector<Variable>& earlier = {}) const;
+  Variable operator()(const LayerInput& input, const std::vector<Variable>& earlier = {}) const;
 
  private:
   int64_t index_;
@@ -193,7 +214,7 @@ class Cell : public Module {
   /// first step.
   std::vector<StepInputs> project(const Variable& x, const State& state = {}) const;
   /// The same where steps have different numbers of rows, none more than the step before: x [sum of rows, I].
-  std::vector<StepInputs> project(const Variable& x, const std::vector<int64_t>& rows,
+  std::vector<StepInputs> project(const LayerInput& input, const std::vector<int64_t>& rows,
                                   const State& state = {}) const;
 
   /// The weights that weight drop acts on: see Recurrent::transform.

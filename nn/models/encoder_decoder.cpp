@@ -153,7 +153,7 @@ EncoderDecoder::Output EncoderDecoder::read_out(const Variable& states, const So
 
 EncoderDecoder::Output EncoderDecoder::decode(const SentenceInput& inputs, const Source& source) {
   const int64_t T = inputs.steps, B = inputs.sentences, W = options_.readout_width();
-  Variable y = embedded(decoder_->embedding.weight, decoder_->dropout, inputs);
+  LayerInput y = embedded(decoder_->embedding.weight, decoder_->dropout, inputs);
   Output output;
   if (options_.input_feeding) {
     begin_steps(B);
@@ -162,13 +162,13 @@ EncoderDecoder::Output EncoderDecoder::decode(const SentenceInput& inputs, const
     // A single step would move all its rows to leave some out, so only cells that compare rows are told.
     const Lengths lengths = look_across_rows(decoder_->stack.cells()) ? inputs.lengths : Lengths();
     for (int64_t t = 0; t < T; ++t) {
-      auto [at, next] = advance(y[t], position, source, lengths_at(lengths, t));
+      auto [at, next] = advance(y.x[t], position, source, lengths_at(lengths, t));
       readouts.push_back(at.readout), weights.push_back(at.attention);
       position = std::move(next);
     }
     output = {stack(readouts), stack(weights)};
   } else {
-    if (!decoder_->attention) y = concat({y, repeat(source.context, T)});
+    if (!decoder_->attention) y = concat({y.x, repeat(source.context, T)});
     output = read_out(decoder_->stack(y, source.first, inputs.lengths).output, source);
   }
   output.readout = reshape(decoder_->readout_dropout(reshape(output.readout, {T, B, W})), {T * B, W});

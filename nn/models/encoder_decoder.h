@@ -96,8 +96,8 @@ class EncoderDecoder : public Module {
   /// InputErrors of check_options(), and for tables that are to be one but differ in their size.
   EncoderDecoder(const EncoderDecoderOptions& options, int64_t source_vocabulary, int64_t target_vocabulary,
                  uint64_t seed = 1, Device device = Device::cpu);
-  /// Of parts of `root`, which must outlive it; it adds no parameters. Without an encoder (null) it is a
-  /// language model: whatever the source, s_0 = 0 and c_t = 0.
+  /// Computes with parts of `root`, which must outlive it; it adds no parameters. Without an encoder (null)
+  /// it is a language model: whatever the source, s_0 = 0 and c_t = 0.
   EncoderDecoder(Module& root, const EncoderDecoderOptions& options, std::shared_ptr<Encoder> encoder,
                  std::shared_ptr<Decoder> decoder);
 

@@ -79,11 +79,14 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
 }
 
 LanguageModel::Result LanguageModel::forward(const Input& input, const std::vector<State>& states) {
+  const bool drops = training() && (embedding_dropout_.probability > 0 || input_dropout_.probability > 0);
   const Variable vectors = embedding_
                                ? embedding_dropout_((*embedding_)(input.ids), input.ids, vocabulary_size_)
                                : one_hot(input.ids, vocabulary_size_, device());
-  const Variable x = reshape(vectors, {input.steps, input.streams, vectors.shape().columns()});
-  auto [hidden, next] = recurrent_(input_dropout_(x), states, input.lengths);
+  const Variable x =
+      input_dropout_(reshape(vectors, {input.steps, input.streams, vectors.shape().columns()}));
+  auto [hidden, next] = recurrent_(embedding_ && !drops ? LayerInput(x, embedding_->weight, input.ids) : x,
+                                   states, input.lengths);
   const Variable dropped = output_dropout_(hidden);
   Variable features = dropped, prior;
   for (const auto& layer : output_layers_) {

@@ -74,13 +74,16 @@ StackOptions stack_options(const SentenceOptions& options, int64_t layers, int64
   return stack;
 }
 
-Variable embedded(const Variable& table, Dropout& dropout, const SentenceInput& sentences) {
+LayerInput embedded(const Variable& table, Dropout& dropout, const SentenceInput& sentences) {
   const auto& [ids, T, B, lengths] = sentences;
-  return dropout(reshape(embedding(table, ids), {T, B, table.shape().columns()}));
+  const Variable vectors = reshape(embedding(table, ids), {T, B, table.shape().columns()});
+  if (dropout.training() && dropout.probability > 0) return dropout(vectors);
+  return {vectors, table, ids};
 }
 
-RecurrentStack::Result read_sequences(RecurrentStack& stack, const Variable& x, const Lengths& lengths) {
-  return stack(x, stack.initial_states(x.shape()[1]), lengths);
+RecurrentStack::Result read_sequences(RecurrentStack& stack, const LayerInput& input,
+                                      const Lengths& lengths) {
+  return stack(input, stack.initial_states(input.x.shape()[1]), lengths);
 }
 
 }  // namespace rondo

@@ -11,7 +11,7 @@
 
 namespace rondo {
 
-/// Of every model.
+/// The options that every model has.
 struct RecurrentOptions {
   std::string cell = "lstm";  // a name that make_cell knows
   int64_t embedding = 200;    // E
@@ -30,7 +30,7 @@ void check_recurrent(const RecurrentOptions& options);
 /// A stack of layers whose sizes are given, with all else from the options.
 StackOptions stack_options(const RecurrentOptions& options, std::vector<LayerOptions> layers);
 
-/// Of models of whole sentences.
+/// The options that models of whole sentences have in addition.
 struct SentenceOptions : RecurrentOptions {
   SentenceOptions() { embedding = 100; }
 
@@ -65,8 +65,8 @@ struct SentenceInput {
   Lengths lengths{};                 // steps of each that are not padding; empty: all
 };
 /// The vectors of the symbols after dropout, [T, B, E].
-Variable embedded(const Variable& table, Dropout& dropout, const SentenceInput& sentences);
+LayerInput embedded(const Variable& table, Dropout& dropout, const SentenceInput& sentences);
 /// h of a stack at all steps, from its initial states.
-RecurrentStack::Result read_sequences(RecurrentStack& stack, const Variable& x, const Lengths& lengths);
+RecurrentStack::Result read_sequences(RecurrentStack& stack, const LayerInput& input, const Lengths& lengths);
 
 }  // namespace rondo

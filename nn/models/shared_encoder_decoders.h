@@ -35,7 +35,7 @@ class SharedEncoderDecoders : public Module {
                         uint64_t seed = 1, Device device = Device::cpu);
 
   const std::vector<Route>& routes() const { return routes_; }
-  /// That of route `index`.
+  /// Returns the model of route `index`.
   EncoderDecoder& at(size_t index) { return *models_.at(index); }
   const EncoderDecoder& at(size_t index) const { return *models_.at(index); }
 

@@ -81,7 +81,7 @@ Variable SkipModel::decode(RecurrentStack& decoder, const SentenceInput& inputs,
   const auto& [ids, T, B, lengths] = inputs;
   std::vector<real> reads(static_cast<size_t>(T * B), 1);  // nothing at the first step
   std::fill_n(reads.begin(), B, real{0});
-  Variable x = scale_rows(embedded(embedding.weight, embedding_dropout, inputs),
+  Variable x = scale_rows(embedded(embedding.weight, embedding_dropout, inputs).x,
                           Tensor::from(reads, {T * B}, device()));
   if (context != SkipContext::first_state) x = concat({x, repeat(vectors, T)});
   std::vector<State> first = decoder.initial_states(B);

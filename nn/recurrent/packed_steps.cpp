@@ -43,8 +43,14 @@ PackedSteps::PackedSteps(const Lengths& lengths, int64_t T, int64_t B, Direction
   steps_ = map_unless_identity(std::move(from), T * B);
 }
 
-Variable PackedSteps::packed(const Variable& x) const {
-  return mapped(steps_, reshape(x, {T_ * B_, x.shape().columns()}));
+LayerInput PackedSteps::packed(const LayerInput& input) const {
+  const Variable rows = reshape(input.x, {T_ * B_, input.x.shape().columns()});
+  if (!input.table.defined()) return mapped(steps_, rows);
+  if (!steps_) return {rows, input.table, input.ids};
+  std::vector<int32_t> ids;
+  for (const int32_t row : *steps_->from()) ids.push_back((*input.ids)[static_cast<size_t>(row)]);
+  const Tokens of_steps = tokens(std::move(ids));
+  return {gather_rows(input.table, of_steps), input.table, of_steps};
 }
 Variable PackedSteps::padded(const Variable& steps) const {
   return reshape(mapped_back(steps_, steps), {T_, B_, steps.shape().columns()});

@@ -17,14 +17,14 @@ enum class Direction { forward, reverse };
 
 class PackedSteps {
  public:
-  /// Of [T, B, ..]; in reverse each sequence is read from its last step to its first. Throws Error unless
-  /// lengths are empty (no padding) or B numbers from 0 to T.
+  /// The sequences are [T, B, ..]; in reverse each sequence is read from its last step to its first. Throws
+  /// Error unless lengths are empty (no padding) or B numbers from 0 to T.
   PackedSteps(const Lengths& lengths, int64_t T, int64_t B, Direction direction);
 
   /// How many rows each step has, of steps that have any; never more than the step before.
   const std::vector<int64_t>& rows() const { return rows_; }
   /// [T, B, W] to [sum of rows(), W], and back, with zeros in the padding.
-  Variable packed(const Variable& x) const;
+  LayerInput packed(const LayerInput& input) const;
   Variable padded(const Variable& steps) const;
   /// [B, W], a row for each sequence, in the order of length, and back.
   Variable sorted(const Variable& x) const;
@@ -41,11 +41,11 @@ class PackedState {
  public:
   /// Begins with that of the batch.
   PackedState(const PackedSteps& steps, const State& initial);
-  /// That of the first `rows` sequences, which have the next step; the others have ended.
+  /// Returns the state of the first `rows` sequences, which have the next step; the others have ended.
   const State& of_first(int64_t rows);
   /// After a step.
   void set(State next) { state_ = std::move(next); }
-  /// Of all sequences after their last steps, in the order of the batch.
+  /// Returns the states of all sequences after their last steps, in the order of the batch.
   State last() const;
 
  private:

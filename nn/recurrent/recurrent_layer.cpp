@@ -66,8 +66,9 @@ RecurrentLayer::RecurrentLayer(Module& parent, const std::string& cell, const st
     weight->transform = [this](const Variable& trained) { return weight_drop_(trained); };
 }
 
-RecurrentLayer::Result RecurrentLayer::operator()(const Variable& x, const State& initial,
+RecurrentLayer::Result RecurrentLayer::operator()(const LayerInput& input, const State& initial,
                                                   const Lengths& lengths) {
+  const Variable& x = input.x;
   const int64_t I = cell_->options.input_size;
   check(x.shape().dimensions() == 3 && x.shape()[0] > 0 && x.shape()[2] == I,
         "[{}] x is [T, B, {}], of one step or more, got {}", label_, I, x.shape());
@@ -75,7 +76,7 @@ RecurrentLayer::Result RecurrentLayer::operator()(const Variable& x, const State
   check_state(initial, B);
   const PackedSteps steps(lengths, T, B, direction_);
   begin(B, steps.rows());
-  Result result = run(x, steps, initial);
+  Result result = run(input, steps, initial);
   begun_ = 0;
   mask_ = {};
   return result;
@@ -101,18 +102,19 @@ RecurrentLayer::Result RecurrentLayer::step(const Variable& x, const State& stat
   return result;
 }
 
-RecurrentLayer::Result RecurrentLayer::run(const Variable& x, const PackedSteps& steps,
+RecurrentLayer::Result RecurrentLayer::run(const LayerInput& input, const PackedSteps& steps,
                                            const State& initial) {
-  const int64_t T = x.shape()[0], B = x.shape()[1], H = cell_->options.hidden_size;
+  const int64_t T = input.x.shape()[0], B = input.x.shape()[1], H = cell_->options.hidden_size;
+  const Device device = input.x.value().device();
   PackedState state(steps, initial);
   std::vector<Variable> outputs;
   if (!steps.rows().empty()) {  // else all is padding
     const Variable mask = mask_.defined() ? steps.sorted(mask_) : mask_;
-    const Variable packed = steps.packed(x);
+    const LayerInput packed = steps.packed(input);
     State before = state.of_first(steps.rows()[0]);
     std::vector<StepInputs> inputs = cell_->project(packed, steps.rows(), before);
     int64_t row = steps.rows()[0];
-    const Tensor sequence = Tensor::for_products({row + packed.shape()[0], H}, x.value().device());
+    const Tensor sequence = Tensor::for_products({row + packed.x.shape()[0], H}, device);
     before.h = moved(before.h, sequence.slice_rows(0, row).as_part());
     state.set(std::move(before));
     for (size_t t = 0; t < inputs.size(); ++t) {
@@ -128,8 +130,8 @@ RecurrentLayer::Result RecurrentLayer::run(const Variable& x, const PackedSteps&
   }
   Result result{{}, state.last()};
   result.state.steps = initial.steps + T;
-  result.output = outputs.empty() ? Variable(Tensor::zeros({T, B, H}, x.value().device()))
-                                  : steps.padded(concat_rows(outputs));
+  result.output =
+      outputs.empty() ? Variable(Tensor::zeros({T, B, H}, device)) : steps.padded(concat_rows(outputs));
   return result;
 }
 

@@ -58,7 +58,7 @@ class RecurrentLayer : public Module {
   };
   /// x [T, B, I], T > 0. The contents of its padding, even NaN, have no effect. In reverse, each row is read
   /// from its last step before the padding to its first, and the output is in the order of x.
-  Result operator()(const Variable& x, const State& initial, const Lengths& lengths = {});
+  Result operator()(const LayerInput& input, const State& initial, const Lengths& lengths = {});
 
   /// The same, one step at a time. begin() computes what all steps of a chunk share: the effective weights
   /// and the mask of the state; `rows` are those of each step, for an observer. step() reads x [B, I];
@@ -73,7 +73,7 @@ class RecurrentLayer : public Module {
  private:
   void check_state(const State& state, int64_t batch);
   /// The steps of x [T, B, I].
-  Result run(const Variable& x, const PackedSteps& steps, const State& initial);
+  Result run(const LayerInput& input, const PackedSteps& steps, const State& initial);
   /// Throws Error unless a step has returned the same tensors of the state as it was given.
   void check_same_parts(const State& next, const State& state) const;
   State next_state(StepInputs& inputs, const State& given, const Variable& mask, const PackedSteps& steps);

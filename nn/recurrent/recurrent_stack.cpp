@@ -36,13 +36,13 @@ int64_t RecurrentStack::width(size_t layer) const {
 }
 
 template <class Between, class Run>
-RecurrentStack::Result RecurrentStack::through(const Variable& x, const std::vector<State>& states,
+RecurrentStack::Result RecurrentStack::through(const LayerInput& x, const std::vector<State>& states,
                                                Between between, Run run) const {
   const size_t count = cells().size();
   check(states.size() == count, "[recurrent] {} cells need {} states, got {}", count, count, states.size());
-  Result result{x, {}};
+  Result result{x.x, {}};
   for (size_t i = 0; i < layers_.size(); ++i) {
-    const Variable previous = i > 0 ? between(result.output, i) : x;
+    const LayerInput previous = i > 0 ? LayerInput(between(result.output, i)) : x;
     std::vector<Variable> outputs;
     for (const Part& part : layers_[i]) {
       auto [output, state] =
@@ -55,12 +55,12 @@ RecurrentStack::Result RecurrentStack::through(const Variable& x, const std::vec
   return result;
 }
 
-RecurrentStack::Result RecurrentStack::operator()(const Variable& x, const std::vector<State>& states,
+RecurrentStack::Result RecurrentStack::operator()(const LayerInput& x, const std::vector<State>& states,
                                                   const Lengths& lengths) {
   masks_.clear();
   return through(
       x, states, [&](const Variable& output, size_t) { return between_(output); },
-      [&](RecurrentLayer& layer, const Variable& input, const State& state) {
+      [&](RecurrentLayer& layer, const LayerInput& input, const State& state) {
         return layer(input, state, lengths);
       });
 }
@@ -80,8 +80,8 @@ RecurrentStack::Result RecurrentStack::step(const Variable& x, const std::vector
     if (!between_.variational) return between_(output);
     return masks_[i].defined() ? output * masks_[i] : output;
   };
-  return through(x, states, between, [&](RecurrentLayer& layer, const Variable& input, const State& state) {
-    return layer.step(input, state, lengths);
+  return through(x, states, between, [&](RecurrentLayer& layer, const LayerInput& input, const State& state) {
+    return layer.step(input.x, state, lengths);
   });
 }
 

@@ -50,7 +50,7 @@ class RecurrentStack : public Module {
     std::vector<State> states;  // after the last step of each row, one per cell
   };
   /// x [T, B, I]; one state per cell, in the order of cells().
-  Result operator()(const Variable& x, const std::vector<State>& states, const Lengths& lengths = {});
+  Result operator()(const LayerInput& x, const std::vector<State>& states, const Lengths& lengths = {});
   std::vector<State> initial_states(int64_t batch) const;
 
   /// The same, one step at a time: x [B, I] after begin(B), as in RecurrentLayer. Variational dropout between
@@ -73,7 +73,7 @@ class RecurrentStack : public Module {
   int64_t width(size_t layer) const;
   /// Runs all layers; `between` applies the dropout before layer i, `run` calls one part.
   template <class Between, class Run>
-  Result through(const Variable& x, const std::vector<State>& states, Between between, Run run) const;
+  Result through(const LayerInput& x, const std::vector<State>& states, Between between, Run run) const;
 
   std::vector<std::vector<Part>> layers_;
   Dropout between_;

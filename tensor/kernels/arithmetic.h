@@ -134,7 +134,7 @@ struct PartialSums {
   }
 };
 
-using ArithmeticKernels = KernelList<Fill, Copy, CopySeveral, RoundToBf16, Accumulate, Scale, ScaleRows,
-                                     ColumnSums, PartialSums>;
+using ArithmeticKernels =
+    KernelList<Fill, Copy, CopySeveral, RoundToBf16, Accumulate, Scale, ScaleRows, ColumnSums, PartialSums>;
 
 }  // namespace rondo

@@ -7,7 +7,6 @@
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
 #include "autograd/sequence.h"
-#include "tensor/profile.h"
 #include "tests/autograd/samples.h"
 #include "tests/tensor/errors.h"
 
@@ -36,63 +35,6 @@ TEST(GatherRows, TakesRowsOfASliceInAnyOrder) {
             "[gather_rows] row 8 at 1 is not in [0, 8), the rows of [4, 2, 3]");
 }
 
-/// Rows of a table of three, each used several times: a CPU multiplies the table.
-const Tokens repeated_rows = tokens({2, 0, 0, 2, 1, 2, 2, 0});
-/// Of rows without a known table.
-Variable linear_of_each(const Variable& table, const Variable& W, const Variable& b) {
-  std::vector<Variable> rows;
-  for (const int32_t row : *repeated_rows) rows.push_back(table[row]);
-  return linear(stack(rows), W, {b});
-}
-
-TEST(Linear, MultipliesASmallTableUnlessItHasChanged) {
-  const auto x = samples({{3, 4}, {5, 4}, {8, 4}});
-  const auto rows_multiplied = [&](const Variable& rows) {
-    set_profiling(true);
-    linear(rows, x[1]);
-    const std::vector<ProfileEntry> entries = profile();
-    set_profiling(false);
-    return std::stoi(entries.at(0).name);  // "3x5x4 ..."
-  };
-  const auto gathered = [&] { return gather_rows(x[0], repeated_rows); };
-  EXPECT_EQ(rows_multiplied(gathered()), 3);
-  EXPECT_EQ(rows_multiplied(reshape(gathered(), {4, 2, 4})), 3);
-  EXPECT_EQ(rows_multiplied(reshape(gathered(), {2, 4, 4})), 3);
-  EXPECT_EQ(rows_multiplied(gathered().detached()), 8) << "what they are rows of is part of their history";
-  EXPECT_EQ(rows_multiplied(gather_rows(x[2], repeated_rows)), 8) << "a table of eight rows";
-  const Variable before = gathered(), overwritten = gathered();
-  fill(overwritten.value(), 1);
-  EXPECT_EQ(rows_multiplied(overwritten), 8);
-  fill(x[0], 7);
-  EXPECT_EQ(rows_multiplied(before), 8);
-}
-
-TEST(Linear, OverRowsOfASmallTableIsThatOverTheRows) {
-  const auto x = samples({{3, 4}, {5, 4}, {5}});
-  const Variable rows = gather_rows(x[0], repeated_rows);
-  const std::vector<real> expected = linear_of_each(x[0], x[1], x[2]).value().to_vector();
-  const auto expect_same = [&] {
-    const std::vector<real> found = linear(rows, x[1], {x[2]}).value().to_vector();
-    ASSERT_EQ(found.size(), expected.size());
-    for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-14) << i;
-  };
-  expect_same();
-  EXPECT_EQ(linear(reshape(rows, {2, 4, 4}), x[1], {x[2]}).shape(), (Shape{2, 4, 5}));
-  fill(x[0], 7);  // the rows are those from before
-  expect_same();
-}
-
-TEST(Linear, OverRowsWithoutHistoryLeavesTheTableWithoutGradient) {
-  Tensor gradient = Tensor::zeros({3, 4});
-  const Variable table = Variable::leaf(samples({{3, 4}})[0], gradient), W(samples({{5, 4}})[0]);
-  Variable rows;
-  {
-    const NoGradient guard;
-    rows = gather_rows(table, repeated_rows);
-  }
-  EXPECT_FALSE(linear(rows, W).needs_gradient());
-}
-
 TEST(MapRows, MovesEachRowOnceAndPutsZerosElsewhere) {
   const Variable x(Tensor::from({1, 2, 3, 4, NAN, NAN, 5, 6}, {2, 2, 2}));
   const RowMap map({3, -1, 0, 1}, 4);
@@ -105,19 +47,6 @@ TEST(MapRows, MovesEachRowOnceAndPutsZerosElsewhere) {
   EXPECT_EQ(any_error_of([] { RowMap({0, 2}, 2); }), "[row map] row 2 at 1 is not in [-1, 2)");
   EXPECT_EQ(any_error_of([] { RowMap({-2}, 2); }), "[row map] row -2 at 0 is not in [-1, 2)");
   EXPECT_EQ(any_error_of([] { RowMap({1, 0, 1}, 2); }), "[row map] row 1 goes to 0 and to 2");
-}
-
-TEST(MapRows, OfRowsOfASmallTableAreRowsOfTheTable) {
-  const auto x = samples({{3, 4}});
-  const Variable rows = gather_rows(x[0], repeated_rows);
-  const RowMap map({7, 1, 4, 0, 2, 3}, 8);
-  const Variable mapped = map_rows(rows, map);
-  ASSERT_NE(mapped.table_rows(), nullptr);
-  EXPECT_EQ(mapped.table_rows()->rows->values(), (std::vector<int32_t>{0, 0, 1, 2, 0, 2}));
-  EXPECT_EQ(map_rows(rows, RowMap({7, -1, 4, 0, 2, 3}, 8)).table_rows(), nullptr) << "zeros are in no table";
-  fill(rows.value(), 1);
-  EXPECT_EQ(map_rows(rows, map).table_rows(), nullptr);
-  EXPECT_EQ(map_rows(rows, map).value().to_vector(), std::vector<real>(6 * 4, 1));
 }
 
 TEST(TransposeFirstTwo, ExchangesThem) {

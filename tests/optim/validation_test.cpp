@@ -194,7 +194,7 @@ TEST(EarlyStopping, ContinuesExactlyFromItsState) {
 
 TEST(NonMonotonicTrigger, NaNDoesNotFire) {
   NonMonotonicTrigger trigger(1);
-  for (const double loss : {1.0, 2.0, NAN, 1.0}) EXPECT_FALSE(trigger.take(loss));
+  for (const double loss : std::vector<double>{1, 2, NAN, 1}) EXPECT_FALSE(trigger.take(loss));
   EXPECT_FALSE(trigger.fired());
 }
 

@@ -147,40 +147,6 @@ TEST(LanguageModel, EachRateAloneHasMasks) {
   EXPECT_FALSE(has_masks("dropout", {"input_dropout", "hidden_dropout", "output_dropout"}));
 }
 
-/// What a training sees of a small text.
-std::vector<real> features_in_training(const LanguageModelOptions& options) {
-  LanguageModel model(options, 11);
-  model.set_training(true);
-  model.begin_update({});
-  return model.forward({tokens({1, 2, 3, 4, 5, 6}), 3, 2}, model.initial_states(2))
-      .output.features.value()
-      .to_vector();
-}
-
-TEST(LanguageModel, DropsInEachPlaceAtTheCommonRateUnlessItHasItsOwn) {
-  constexpr std::optional<double> LanguageModelOptions::*places[] = {&LanguageModelOptions::input_dropout,
-                                                                     &LanguageModelOptions::hidden_dropout,
-                                                                     &LanguageModelOptions::output_dropout};
-  const std::vector<real> whole = features_in_training(small());
-  for (const auto place : places) {
-    LanguageModelOptions own = small(), common = small();
-    own.*place = 0.5;
-    common.dropout = 0.5;
-    for (const auto other : places)
-      if (other != place) common.*other = 0;
-    EXPECT_NE(features_in_training(own), whole);
-    EXPECT_EQ(features_in_training(common), features_in_training(own));
-    common.variational = true;
-    EXPECT_NE(features_in_training(common), features_in_training(own)) << "one mask for all steps";
-  }
-  LanguageModelOptions mixture = small();
-  mixture.experts = 2;
-  mixture.latent_dropout = 0.5;
-  const std::vector<real> each_step = features_in_training(mixture);
-  mixture.variational = true;
-  EXPECT_NE(features_in_training(mixture), each_step);
-}
-
 TEST(LanguageModel, RefusesWhatItCannotBe) {
   EXPECT_TRUE(
       any_error_of([] {

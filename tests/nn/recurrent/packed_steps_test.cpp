@@ -24,7 +24,7 @@ Variable numbered(int64_t T, int64_t B) {
 TEST(PackedSteps, TheLongestSequenceIsTheFirst) {
   const PackedSteps steps({1, 3, 0, 2}, 4, 4, Direction::forward);
   EXPECT_EQ(steps.rows(), (std::vector<int64_t>{3, 2, 1}));
-  const Variable packed = steps.packed(numbered(4, 4));
+  const Variable packed = steps.packed(numbered(4, 4)).x;
   EXPECT_EQ(packed.value().to_vector(), (Numbers{1, 3, 0, 11, 13, 21}));
   EXPECT_EQ(steps.padded(packed).value().to_vector(),
             (Numbers{0, 1, 0, 3, 0, 11, 0, 13, 0, 21, 0, 0, 0, 0, 0, 0}));
@@ -35,7 +35,7 @@ TEST(PackedSteps, TheLongestSequenceIsTheFirst) {
 
 TEST(PackedSteps, InReverseFromTheLastStepOfEach) {
   const PackedSteps steps({2, 3}, 3, 2, Direction::reverse);
-  const Variable packed = steps.packed(numbered(3, 2));
+  const Variable packed = steps.packed(numbered(3, 2)).x;
   EXPECT_EQ(packed.value().to_vector(), (Numbers{21, 10, 11, 0, 1}));
   EXPECT_EQ(steps.padded(packed).value().to_vector(), (Numbers{0, 1, 10, 11, 0, 21}));
 }
@@ -45,7 +45,7 @@ TEST(PackedSteps, WithoutPaddingNothingIsMoved) {
   for (const Lengths& lengths : {Lengths(), Lengths{3, 3}}) {
     const PackedSteps steps(lengths, 3, 2, Direction::forward);
     EXPECT_EQ(steps.rows(), (std::vector<int64_t>{2, 2, 2}));
-    EXPECT_EQ(steps.packed(x).value().data(), x.value().data());
+    EXPECT_EQ(steps.packed(x).x.value().data(), x.value().data());
     EXPECT_EQ(steps.sorted(rows).value().data(), rows.value().data());
   }
   EXPECT_EQ(any_error_of([] {
