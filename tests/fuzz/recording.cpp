@@ -1,9 +1,8 @@
 // Recordings in WAV files of 8000 samples a second.
-#include "data/speech/features.h"
-
 #include <algorithm>
 #include <cmath>
 
+#include "data/speech/features.h"
 #include "tests/data/speech/wav.h"
 #include "tests/fuzz/target.h"
 
