@@ -282,7 +282,7 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& trai
       if (file_is_there(run.model())) valid = measure_best(training, watch);
       signals.throw_if_received();
     } catch (const Stopped& stopped) {
-      report_stop(training, reports, to_resume);
+      report_stop(training, watch, to_resume);
       return stopped.exit_status;
     }
   } catch (const Diverged& error) {

@@ -147,6 +147,10 @@ struct PlotPicture : Picture {
         "{3:.1f}'>",
         x.begin - past_the_edge, y.end - past_the_edge, x.end - x.begin + 2 * past_the_edge,
         y.begin - y.end + 2 * past_the_edge);
+    if (plot.band) {
+      const auto [low, high] = *plot.band;
+      box(x.begin, y(high), x.end - x.begin, y(low) - y(high), grey, 0.2);
+    }
     for (const PlotCurve& it : plot.curves) draw_curve(it);
     put("</svg>");
   }
@@ -184,6 +188,7 @@ struct PlotPicture : Picture {
         x.offer(it.x);
         y.offer(it.y - it.deviation), y.offer(it.y), y.offer(it.y + it.deviation);
       }
+    if (plot.band) y.offer(plot.band->first), y.offer(plot.band->second);
     x.close(0), y.close(0.04);
     double widest = 0;  // between the axis and its label
     for (const double it : y.ticks) widest = std::max(widest, width_of(tick_text(it)));

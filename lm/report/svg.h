@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lm/tasks/task.h"
@@ -37,6 +38,7 @@ struct Plot {
   std::string title{};
   PlotAxis x{}, y{};
   std::vector<PlotCurve> curves{};
+  std::optional<std::pair<double, double>> band{};  // in grey behind the curves, from one y to another
 };
 /// Whether a curve has a point that can be drawn.
 bool has_points(const Plot& plot);

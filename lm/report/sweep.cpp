@@ -147,6 +147,7 @@ std::vector<SweepRun> runs_of_sweep(const std::string& recipe, const std::vector
 namespace {
 
 const std::string parameters = "parameters";
+constexpr double half_band = 0.25;  // figure 3 of "Major-Minor LSTMs for Word-level Language Model"
 
 /// The diagrams of a sweep in the making.
 struct SweepDrawing {
@@ -214,6 +215,11 @@ struct SweepDrawing {
     for (auto& [label, curve] : curves) {
       curve.label = label;
       plot.curves.push_back(std::move(curve));
+    }
+    const Mean its = best_row ? mean_score(*best_row, kind, score.key) : Mean();
+    if (its.n > 0 && score.key == "perplexity") {
+      plot.title += fmt::format(", in grey within {} of the best", half_band);
+      plot.band = {its.value - half_band, its.value + half_band};
     }
     return plot;
   }
