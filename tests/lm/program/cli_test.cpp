@@ -68,8 +68,8 @@ TEST(CommandLine, UnknownNamesSayWhatIsMeant) {
       {{"--versoin"}, "unknown command '--versoin'; did you mean '--version'?"},
       {{"train", "--epoch=3"}, "train: unknown option --epoch; did you mean '--epochs'?"}};
   for (const auto& [words, text] : rows) EXPECT_EQ(usage_error(words), text);
-  expect_contains(usage_error({"translate", "r", "--output", "5"}),
-                  "translate: unknown option --output; see ");  // it has none
+  expect_contains(usage_error({"translate", "r", "--quantize", "5"}),
+                  "translate: unknown option --quantize; see ");  // no name is near
   expect_contains(usage_error({"train", "demo", "text"}), "train: unexpected argument 'demo'; see ");
   expect_contains(error_of([] { resolve_recipe("demo", {parse_setting("model.hidden_size=8")}); }),
                   "; here it is 'model.hidden'");

@@ -76,7 +76,7 @@ def main():
         published = shop.path / "published-1"
         shop.must(*shop.train(published, "--epochs", 4, "--set", "published.valid=12.5", "--set", "published.test=12"))
         pages = {
-            "five-runs": ([*runs], {"loss", "learning_rate", "gradient_norm", "speed", "gradients", "gates"}),
+            "five-runs": ([*runs], {"loss", "learning_rate", "gradient_norm", "gradients", "gates"}),
             "one-run": ([runs[0]], {"loss", "activations", "gates"}),
             "sweep": ([kept / "ptb-sizes"], {"sweep", "sweep_2", "loss"}),
             "translation": ([kept / "attention-multi30k", kept / "attention-multi30k-mlstm"], {"loss", "bleu"}),

@@ -26,9 +26,6 @@ TEST_F(TableTest, HasWhatTheRunsMeasured) {
   for (const Json& entry : log_of(words())) {
     if (entry.value("split", "") == "test") test = entry;
     if (entry.value("split", "") == "valid") valid = entry;  // the last is that of the best model
-    if (entry.contains("epoch")) {
-      EXPECT_LE(entry.at("training_seconds"), row.at("training time"));
-    }
   }
   for (const char* key : {"nats", "perplexity", "symbols"}) {
     EXPECT_EQ(row.at(std::string("valid ") + key), valid.at(key)) << key;
@@ -40,6 +37,7 @@ TEST_F(TableTest, HasWhatTheRunsMeasured) {
   EXPECT_EQ(rows[0].at("valid published"), nullptr);
   EXPECT_EQ(rows[0].at("test published"), 1.375);
   EXPECT_EQ(row.at("epochs"), 2);
+  EXPECT_GT(row.at("training time"), 0);
   EXPECT_EQ(row.at("parameters"), json_of_lm({"info", words()}).at("parameters"));
   EXPECT_EQ(row.at("test bits"), nullptr) << "of words";
   EXPECT_EQ(rows[0].at("test perplexity"), nullptr) << "of characters";
@@ -234,8 +232,10 @@ TEST_F(TableTest, LogsOfVersion02HaveNoTrainingTime) {
 
 // JSON has null for what is not finite, as the perplexity of a large loss.
 TEST_F(TableTest, AFigureThatIsNotFiniteIsADash) {
+  const std::string measured = log();
   std::string lines;
-  for (Json entry : log_of(words())) {
+  for (const std::string_view line : split_lines(measured)) {
+    Json entry = Json::parse(line);
     if (entry.value("split", "") == "test") entry["nats"] = entry["perplexity"] = nullptr;
     lines += entry.dump() + '\n';
   }

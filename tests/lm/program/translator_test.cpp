@@ -224,9 +224,9 @@ task = "translation"
 [data]
 source_language = "aa"
 target_language = "bb"
-train_files = ["train"]
-valid_files = ["valid"]
-test_files = ["test"]
+train_files = "train"
+valid_files = "valid"
+test_files = "test"
 [model]
 embedding = 4
 hidden = 6
@@ -248,7 +248,7 @@ log_every = 1
 TEST(TranslatorRun, EachKeyOfItsSectionsHasAnEffect) {
   Reversals data;
   expect_each_has_an_effect(data, R"(
-    data.train_files=["valid"] data.valid_files=["test"] data.test_files=["valid"] data.unit=characters
+    data.train_files=valid data.valid_files=test data.test_files=valid data.unit=characters
     data.min_count=2 data.max_size=3 data.shared_vocabulary=true data.max_length=4 data.pairs_share=0.5
     model.cell=gru&model.forget_bias=0 model.embedding=5 model.embedding_init=normal model.embedding_range=0.5
     model.hidden=8 model.encoder_layers=2 model.decoder_layers=2 model.bidirectional=false
@@ -257,7 +257,7 @@ TEST(TranslatorRun, EachKeyOfItsSectionsHasAnEffect) {
     model.trained_initial_states=true model.weight_drop=0.5 model.recurrent_dropout=0.5 model.zoneout=0.5
     model.zoneout_memory=0.5 model.biases=1 model.forget_bias=2
     train.batch=5 train.batch_by=symbols train.reverse_source=true train.label_smoothing=0.1
-    train.eval_beam=2 decoding.max_length=2)");
+    train.eval_beam=2)");
 }
 
 }  // namespace
