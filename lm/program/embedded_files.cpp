@@ -1,14 +1,13 @@
 // The assembler includes files in the program (.incbin), so that it needs none when it runs and no generated
-// source, and a recipe stays a plain TOML file: a new recipe is one file. Nothing else is here: compiled alone,
-// for it depends on those files, it takes no time.
+// source, and a recipe stays a plain TOML file: a new recipe is one file. Nothing else is here: compiled
+// alone, for it depends on those files, it takes no time.
 #include "lm/program/embedded_files.h"
 
 asm(".pushsection .rodata.rondo_recipes, \"a\", @progbits\n"
     ".global rondo_recipes\n"
     ".hidden rondo_recipes\n"
     "rondo_recipes:\n"
-    ".irp name, "
-    RONDO_RECIPES  // names with commas between them, from CMakeLists.txt
+    ".irp name, " RONDO_RECIPES  // names with commas between them, from CMakeLists.txt
     "\n"
     ".asciz \"\\name\"\n"
     ".incbin \"" RONDO_SOURCE_DIR
