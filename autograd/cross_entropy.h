@@ -15,10 +15,10 @@ struct CrossEntropy {
 
 /// total = sum_r row_weights[r] * l_r, l_r = -log softmax(z_r)[targets[r]], with logits z_r = x_r W^T + b. x
 /// [.., H] with N rows, W [V, H] as PyTorch lays it out, b [V] or undefined, N targets, row_weights [N] or
-/// undefined: all 1. A row of target -1 or of weight 0 is ignored: it costs no time, has loss 0 and no
-/// gradient (nor has its weight), and its x may be anything, even NaN. Memory beyond one block: when
-/// recording, the gradients of the inputs that need one, which are computed here and only scaled and added by
-/// backward; else nothing but the result. Throws Error if shapes do not fit or a target is not in [-1, V).
+/// undefined: all 1. A row of target -1 or of weight 0 is ignored: it costs no time, has loss 0, it
+/// and its weight get no gradient, and its x may be anything, even NaN. Beyond one block it stores the result
+/// and, when recording, the gradients of the inputs that need one: backward only scales and adds them. Throws
+/// Error if shapes do not fit or a target is not in [-1, V).
 ///
 /// Label smoothing, Szegedy et al. 2016 ("Rethinking the Inception Architecture"), section 7: the target
 /// distribution is 1 - e on the target y, and e, `smoothing`, spread evenly over all V. In the total

@@ -18,8 +18,8 @@ namespace rondo {
 /// The blank is symbol 0, as in PyTorch: labels that are added later do not move it.
 constexpr int32_t ctc_blank = 0;
 
-/// Whether there is a path for these labels: each takes a frame, and one that equals the label before it
-/// another, for the blank between them.
+/// Whether there is a path for these labels: each takes a frame, and a repeated label a second
+/// one, for the blank between the two.
 bool fits_into(const std::vector<int32_t>& labels, int64_t frames);
 
 /// The labels of a batch of sequences, prepared for the kernels.

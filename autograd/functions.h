@@ -12,7 +12,7 @@ namespace rondo {
 
 /// Token ids that the graph can share.
 inline Tokens tokens(std::vector<int32_t> ids) { return std::make_shared<const Indices>(std::move(ids)); }
-/// Error unless all targets are in [-1, V); those that are -1 are not scored.
+/// Throws Error unless all targets are in [-1, V); those that are -1 are not scored.
 void check_targets(const char* name, const Indices& targets, int64_t V);
 
 /// Rows of x [.., W] by index, counted through all leading dimensions: [count, W]. x may be a slice, and a
@@ -40,11 +40,12 @@ Variable reshape(const Variable& x, Shape shape);
 Variable sum(const Variable& x);
 Variable mean(const Variable& x);
 
-/// Over the last dimension of x.
+/// Softmax over the last dimension of x, and its logarithm.
 Variable softmax(const Variable& x);
 Variable log_softmax(const Variable& x);
 /// -log softmax(x)[target] for each row, in nats: x [N, V], N targets; [N]. A target of -1 gives loss 0 and
-/// no gradient. Together with the output layer, in less memory: linear_cross_entropy().
+/// no gradient. linear_cross_entropy() includes the output layer and needs less
+/// memory.
 Variable cross_entropy(const Variable& logits, const Tokens& targets);
 
 /// x times a mask of 0 and 1 / (1 - probability), element by element. Probability 0 gives x itself.

@@ -32,8 +32,8 @@ class Sink {
   Sink() = default;
   /// The sink of a value of this shape.
   Sink(Shape shape, Device device) : shape_(shape), device_(device) {}
-  /// The sink of a parameter, a bound one: contributions are added to `gradient`, which outlives it; but see
-  /// begin().
+  /// The bound sink of a parameter: contributions are added to `gradient`, which outlives it; begin() changes
+  /// this.
   explicit Sink(Tensor gradient)
       : shape_(gradient.shape()), device_(gradient.device()), gradient_(gradient), bound_(true) {
     written_ = {whole()};
@@ -49,7 +49,8 @@ class Sink {
     bool accumulate;
   };
   Destination destination(const Region& region);
-  /// For `after = before + contribution`; `before` undefined means zero, and it may be `after` itself.
+  /// The operands of `after = before + contribution`; `before` undefined means zero, and it may be `after`
+  /// itself.
   struct Sum {
     Tensor before, after;
   };

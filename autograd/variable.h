@@ -29,7 +29,8 @@ class Variable {
   /// A constant.
   Variable(Tensor value) : value_(std::move(value)) {}
   Variable(Tensor value, Edge edge) : value_(std::move(value)), edge_(std::move(edge)) {}
-  /// A leaf: backward adds its gradient to `gradient`, a tensor of the same shape, but for begin_gradient().
+  /// A leaf: backward adds its gradient to `gradient`, of the same shape; after begin_gradient() it
+  /// overwrites.
   static Variable leaf(Tensor value, Tensor gradient);
 
   bool defined() const { return value_.defined(); }
@@ -97,7 +98,7 @@ class InputGradient {
   void add_scaled(Tensor g, const Tensor& factor) const;
   void add_product(const Tensor& left, const Tensor& right) const;
   void add_rows(const Tokens& rows, const Tensor& g) const;
-  /// A vector's gradient: the column sums of g.
+  /// Adds the column sums of g: the gradient of a vector.
   void add_column_sums(const Tensor& g) const;
   /// Whether this input and another are overlapping parts of one value.
   bool overlaps(const InputGradient& other) const;

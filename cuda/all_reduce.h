@@ -17,7 +17,7 @@ UniqueId make_unique_id();
 
 class AllReduce {
  public:
-  /// For process `own`, from 0, of `count`, each with a GPU of its own (use_gpu() of cuda/runtime.h). Waits
+  /// For process `own` (from 0) of `count`, one GPU each (use_gpu() of cuda/runtime.h). Waits
   /// for the others. Throws Error with NCCL's message, as all functions here do.
   AllReduce(const UniqueId& id, int count, int own);
   ~AllReduce();

@@ -26,8 +26,8 @@ __host__ __device__ inline int64_t threads() {
 #endif
 }
 
-/// Writes 16 bytes to an address that is a multiple of 16, in one instruction: of a plain assignment nvcc may
-/// make four.
+/// Writes 16 bytes to an address that is a multiple of 16, in one instruction: nvcc may split an
+/// assignment into four.
 __host__ __device__ inline void write_16_bytes(void* to, const void* from) {
 #ifdef __CUDA_ARCH__
   __stwb(static_cast<uint4*>(to), *static_cast<const uint4*>(from));
@@ -36,7 +36,7 @@ __host__ __device__ inline void write_16_bytes(void* to, const void* from) {
 #endif
 }
 
-/// Until all threads of the block have come here.
+/// Waits for all threads of the block.
 __host__ __device__ inline void wait_for_block() {
 #ifdef __CUDA_ARCH__
   __syncthreads();
@@ -89,12 +89,12 @@ void launch(int64_t blocks, void (*kernel)(Parameters...), Arguments... argument
   check_status(cudaLaunchKernelEx(&config, kernel, arguments...), "launching a kernel");
   count_launch();
 }
-/// kernel(b) for every block of threads b < count.
+/// Runs kernel(b) for every block of threads b < count.
 template <class Kernel>
 void launch_blocks(int64_t count, Kernel kernel) {
   launch(count, per_block<Kernel>, kernel);
 }
-/// kernel(i) for every thread i < count.
+/// Runs kernel(i) for every thread i < count.
 template <class Kernel>
 void launch_threads(int64_t count, Kernel kernel) {
   launch((count + block_threads - 1) / block_threads, per_thread<Kernel>, count, kernel);

@@ -127,9 +127,9 @@ Plan& plan_of(const Product& it) {
   return known != plans.end() ? known->second : plans.try_emplace(it, it).first->second;
 }
 
-/// 16 bytes, as rows are aligned (aligned_row_stride() in tensor/tensor.h), or only a number; of all matrices
-/// of a batch. Not more, even where an address is: the algorithm would depend on where a tensor happens to
-/// lie.
+/// The alignment that all matrices of a batch share: 16 bytes, as rows are aligned (aligned_row_stride() in
+/// tensor/tensor.h), or only a number. Not more, even where an address is: the algorithm would depend on
+/// where a tensor happens to lie.
 template <class Number>
 int alignment_of(const Number* data, std::int64_t step) {
   const bool aligned = reinterpret_cast<uintptr_t>(data) % 16 == 0 && step * sizeof(Number) % 16 == 0;
@@ -182,7 +182,7 @@ void multiply(cublasComputeType_t compute, const ProductSize& size, Matrix<const
                         .result = type_of<Number>,
                         .compute = compute};
   Plan& plan = plan_of(product);
-  if (!plan.found && starts == at_row) {  // it cannot add this row: a pass before does
+  if (!plan.found && starts == at_row) {  // an earlier pass adds this row
     launch_threads(int64_t{size.m} * size.n, RepeatRow<Number>{start.data, c, size.n});
     return multiply(compute, size, a, b, {c.data, c.row_stride}, c);
   }

@@ -8,20 +8,21 @@
 
 namespace rondo::cuda {
 
-/// What cuBLASLt takes with the first product and keeps; the size is NVIDIA's recommendation for Hopper.
+/// The workspace of cuBLASLt, allocated at the first product and kept; the size is NVIDIA's recommendation
+/// for Hopper.
 constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;
-/// Takes it now: while a graph is recorded nothing can be allocated.
+/// Allocates it now: nothing can be allocated while a graph is recorded.
 void prepare_products();
 
-/// For all later products of the GPU; fp32 before the first call. set_precision()
+/// Sets the precision of all later products of the GPU; it is fp32 before the first call. set_precision()
 /// (tensor/products/precision.h) calls it.
 void set_product_precision(Precision precision);
 
 /// A number rounded to bfloat16: the upper half of a float.
 enum class Bf16 : std::uint16_t {};
 
-/// A row-major matrix with rows `row_stride` numbers apart, or its transpose; of a batch the first one, the
-/// others each `step` numbers behind the one before.
+/// A row-major matrix with rows `row_stride` numbers apart, or its transpose; or the first of a batch, whose
+/// matrices are `step` numbers apart.
 template <class Number>
 struct Matrix {
   Number* data;

@@ -18,7 +18,7 @@ int chosen_gpu = 0;
 
 /// The chosen GPU, or the only one of `count` that a scheduler shows this process.
 int index_among(int count) { return count == 1 && std::getenv("CUDA_VISIBLE_DEVICES") ? 0 : chosen_gpu; }
-/// The one that is used, once unavailable() has been asked.
+/// The GPU in use; call unavailable() first.
 int current_gpu() {
   int device = 0;
   check_status(cudaGetDevice(&device), "asking which it is");
@@ -173,7 +173,7 @@ void upload(void* to, const void* from, std::size_t bytes) {
     return buffer->upload(to, from, bytes);
   }
   upload_pinned(to, from, bytes);
-  synchronize();  // that such a copy is read before the call returns is nowhere promised
+  synchronize();  // CUDA does not promise that the copy is read before the call returns
 }
 
 void download(void* to, const void* from, std::size_t bytes) {

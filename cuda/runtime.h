@@ -12,8 +12,8 @@
 namespace rondo::cuda {
 
 /// Chooses one of this machine's GPUs, counted from 0, before anything else is asked of a GPU; without it,
-/// the first one. One that does not exist is unavailable(); but if CUDA_VISIBLE_DEVICES shows this process a
-/// single GPU, as schedulers do, it is that one.
+/// the first one. If there is no such GPU, unavailable() says so; but if CUDA_VISIBLE_DEVICES shows this
+/// process a single GPU, as schedulers do, that one is used.
 void use_gpu(int index);
 
 /// Why no GPU can be used here, in one line; empty if one can.
@@ -43,7 +43,7 @@ void poison_if_asked(void* block, std::size_t bytes);
 
 /// Copies. An upload from a block of pinned_block() is queued, and the host must not write the block before
 /// it was read (Fence). After any other upload the host may reuse its memory. One of up to 256 KiB passes
-/// through pinned memory, and waits only if the GPU is about a megabyte of them behind; a larger one waits
+/// through pinned memory, and waits only if about a megabyte of them is pending; a larger one waits
 /// until it is done. A download waits for all work before it.
 void upload_pinned(void* to, const void* from, std::size_t bytes);
 void upload(void* to, const void* from, std::size_t bytes);

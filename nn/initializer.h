@@ -67,7 +67,7 @@ struct InitialValues {
 };
 /// The default of the embeddings of every model that has them.
 inline constexpr InitialValues default_of_embeddings{InitialValues::Kind::uniform, 0.1};
-/// InputError if they are chosen although `init_all`, if not 0, sets every parameter.
+/// Throws InputError if they are chosen although `init_all`, if not 0, sets every parameter.
 void check_embeddings(const InitialValues& values, double init_all);
 inline std::vector<std::string> names_of(InitialValues::Kind) {
   return {"pytorch", "uniform", "normal", "log_normal", "orthogonal"};

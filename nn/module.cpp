@@ -24,7 +24,7 @@ std::string Module::full_name(const std::string& leaf) const {
 void Module::lay_out() {
   check(parent_ == nullptr, "[finalize] '{}' is a part; finalize the whole model", name_);
   check(segments_.empty(), "[finalize] this model is laid out already");
-  constexpr int64_t most = int64_t{1} << 50;  // 4 PiB; and so no sum overflows
+  constexpr int64_t most = int64_t{1} << 50;  // 4 PiB: no sum overflows
   int64_t size = 0;
   for (const Parameter* parameter : parameters_) {
     if (parameter->tied_) continue;
@@ -74,7 +74,7 @@ void Module::draw(uint64_t seed, double init_all) {
     Tensor initial(parameter->shape_);
     const RandomKey key{.seed = seed, .name = hash_of(parameter->name_)};
     Initializer initializer = parameter->initializer_;
-    if (init_all > 0) {  // an offset, the forget bias, remains
+    if (init_all > 0) {  // keeps the offset of the forget bias
       initializer.kind = every.kind;
       initializer.size = every.size;
       initializer.mean = every.mean;
@@ -104,7 +104,7 @@ const std::vector<Segment>& Module::segments() const { return segments_; }
 
 Tensor Module::range_of(const Tensor& buffer) const {
   const std::vector<Segment>& all = root().segments_;
-  std::string prefix = full_name("");  // "encoder."; of the root nothing
+  std::string prefix = full_name("");  // "encoder."; empty for the root
   prefix.resize(prefix.size() - suffix_.size());
   const auto is_own = [&](const Segment& it) { return it.name.starts_with(prefix); };
   const auto first = std::find_if(all.begin(), all.end(), is_own);

@@ -52,7 +52,7 @@ bool has(OptimizerKind kind, const std::string& setting) {
   return std::find(settings.begin(), settings.end(), setting) != settings.end();
 }
 
-/// A setting that an optimizer lacks must be as it is when nobody has set it.
+/// Checks that each setting that the optimizer lacks has its default.
 void check_has_its_settings(OptimizerOptions options) {
   OptimizerOptions defaults;
   const Keys keys = keys_of(options), default_keys = keys_of(defaults);

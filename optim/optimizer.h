@@ -18,7 +18,7 @@
 
 namespace rondo {
 
-/// A flat vector with one number, at least `least`, for each of the model's values.
+/// A flat vector with one number for each value of the model, none below `least`.
 struct NamedTensor {
   std::string name;
   Tensor tensor;
@@ -38,10 +38,10 @@ class Optimizer {
   void step(double learning_rate, double gradient_scale = 1);
   void zero_gradients();
 
-  /// The same in two parts. begin_step() counts the step and returns the numbers of its formula, at most
+  /// step() in two parts. begin_step() counts the step and returns the numbers of its formula, at most
   /// max_update_bytes, valid until the next call. launch() applies them, or, if `numbers` is not null, the
-  /// numbers at that address of the values' device at the time when the launch runs: a recorded launch is
-  /// replayed with other numbers.
+  /// numbers that lie at that address of the device when the launch runs: a recorded launch is replayed with
+  /// other numbers.
   std::span<const std::byte> begin_step(double learning_rate);
   virtual void launch(const StepControl& control, const void* numbers = nullptr) = 0;
 

@@ -75,8 +75,8 @@ inline Keys keys_of(OptimizerOptions& options) {
   };
 }
 
-/// InputError for a setting out of range, one that the optimizer does not have, and a learning rate that
-/// belongs to another optimizer.
+/// Throws InputError for a setting out of range, one that the optimizer does not have, and a learning rate
+/// that belongs to another optimizer.
 void check_options(const OptimizerOptions& options);
 
 }  // namespace rondo

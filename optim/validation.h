@@ -54,7 +54,7 @@ struct ScheduleOptions {
   int64_t patience = 0;             // plateau: evaluations without improvement that are tolerated
 };
 Keys keys_of(ScheduleOptions& options);
-/// InputError for settings out of range, and milestones without epochs or epochs without milestones.
+/// Throws InputError for settings out of range, and milestones without epochs or epochs without milestones.
 void check_options(const ScheduleOptions& options);
 
 /// constant     rate(e) = rate

@@ -1,6 +1,6 @@
 // Memory for tensors: blocks are kept in free lists by size class and reused, so that a steady
-// training loop requests no memory from the system. Blocks are aligned to 64 bytes and not initialised. And
-// how much memory the machine has left.
+// training loop requests no memory from the system. Blocks are aligned to 64 bytes and not initialised. Also
+// tells how much memory the machine has left.
 #pragma once
 
 #include <cstddef>

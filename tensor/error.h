@@ -26,7 +26,7 @@ class InputError : public Error {
 };
 
 namespace detail {
-/// Out of line, so that a check costs its caller a comparison and a call that is rarely made.
+/// Out of line: a check that passes costs its caller one comparison.
 template <class Kind>
 [[noreturn]] __attribute__((cold, noinline)) void raise(fmt::string_view text, fmt::format_args arguments) {
   throw Kind(fmt::vformat(text, arguments));

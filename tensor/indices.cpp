@@ -13,7 +13,8 @@ namespace rondo {
 
 namespace {
 /// order = the positions 0, 1, ... of values in ascending order of values, equal ones in order of position.
-/// By digits of 11 bits, because a comparing sort of a batch's tokens costs the host a millisecond a step.
+/// A radix sort by digits of 11 bits: a comparing sort of a batch's tokens costs the host a millisecond a
+/// step.
 void sort_positions(const std::vector<int32_t>& values, std::span<int32_t> order) {
   constexpr uint32_t digit = 1 << 11;
   const auto key = [&](int32_t i) { return static_cast<uint32_t>(values[i]) ^ 0x80000000u; };  // -1 before 0

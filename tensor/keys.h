@@ -124,8 +124,8 @@ bool within(const Limits& limits, double value);
 /// What a key accepts: "an integer, at least 1", "one of: rnn, lstm", "true or false".
 std::string accepted_text(const Key& key);
 
-/// InputError unless all numbers are within the limits of their keys: "momentum = 1: expected a number, 0 to
-/// below 1". What a recipe sets has passed them already; what a program sets has not.
+/// Throws InputError unless all numbers are within the limits of their keys: "momentum = 1: expected a
+/// number, 0 to below 1". What a recipe sets has passed them already; what a program sets has not.
 void check_limits(const Keys& keys);
 template <class Options>
 void check_limits_of(Options options) {

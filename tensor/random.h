@@ -88,7 +88,7 @@ struct BatchSlice {
 /// Each element is 0 with the given probability, else 1 / (1 - probability). The comparison uses integers, so
 /// that CPU and CUDA agree bit for bit. Throws Error unless 0 <= probability < 1.
 void fill_dropout_mask(const Tensor& to, RandomKey key, double probability, BatchSlice slice);
-/// to = x times that mask, which takes no memory; to += that, if `add`. Both have as many rows and
+/// to = x times that mask, which is not stored; adds it to `to` if `add`. Both have as many rows and
 /// columns.
 void drop(const Tensor& x, RandomKey key, double probability, BatchSlice slice, bool add, const Tensor& to);
 

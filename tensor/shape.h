@@ -37,8 +37,8 @@ class Shape {
   int64_t columns() const { return dimensions_ > 0 ? extents_[dimensions_ - 1] : 1; }
   int64_t size() const { return rows() * columns(); }
 
-  /// The same shape with the first extent replaced, with an extent added before it, without it, or with the
-  /// last one replaced.
+  /// The shape with the first extent replaced; with one added in front; without the first; with the last
+  /// replaced.
   Shape with_first(int64_t extent) const {
     Shape shape = *this;
     shape.extents_[0] = extent;
@@ -67,7 +67,7 @@ class Shape {
 
  private:
   int dimensions_ = 0;
-  std::array<int64_t, max_dimensions> extents_{};  // behind the last dimension: 0
+  std::array<int64_t, max_dimensions> extents_{};  // 0 beyond the last dimension
 };
 
 }  // namespace rondo

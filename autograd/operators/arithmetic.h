@@ -85,7 +85,7 @@ struct Clamp {
 };
 inline Variable clamp(const Variable& x, real low, real high) { return pointwise(Clamp{low, high}, x); }
 
-/// What of this file is launched, tested and documented.
+/// The operators of this file.
 using ArithmeticOperators = OperatorList<Add, Subtract, Multiply, Divide, Maximum, Minimum, Affine, Clamp>;
 
 }  // namespace rondo

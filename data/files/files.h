@@ -46,7 +46,7 @@ void append_line(const std::filesystem::path& path, std::string_view line, const
 /// however it ends.
 class FolderLock {
  public:
-  /// InputError, "another process ...", if one holds it.
+  /// Throws InputError, "another process ...", if one holds it.
   explicit FolderLock(const std::filesystem::path& folder, const std::string& holder = "trains this run");
   /// Waits until no other process holds it.
   static FolderLock wait_for(const std::filesystem::path& folder);

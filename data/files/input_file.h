@@ -37,10 +37,10 @@ struct FileDigest {
 
 /// Whether anything of this name exists; opening it tells what it is.
 bool file_is_there(const std::filesystem::path& path);
-/// InputError "FILE: missing WHY; its folder has A, B", with up to five files of similar names, unless a file
-/// is there.
+/// Throws InputError "FILE: missing WHY; its folder has A, B", with up to five files of similar names, unless
+/// a file is there.
 void check_is_there(const std::filesystem::path& path, const std::string& why = "");
-/// InputError "FOLDER: no such folder WHY" unless it is a folder.
+/// Throws InputError "FOLDER: no such folder WHY" unless it is a folder.
 void check_is_folder(const std::filesystem::path& path, const std::string& why = "");
 
 /// Whether a file may be a pipe: yes if the user has just named it, such as <(command); no if a run has
@@ -50,7 +50,7 @@ enum class Pipes { accepted, refused };
 /// A file of the system, which closes itself.
 class OpenFile {
  public:
-  /// Opens it with the flags of open(2); is_open() says whether that succeeded, and else errno why not.
+  /// Opens it with the flags of open(2); if is_open() is false, errno says why.
   OpenFile(const std::filesystem::path& path, int flags);
   OpenFile(OpenFile&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
   ~OpenFile();
@@ -69,7 +69,7 @@ class InputFile {
   /// where these are refused.
   explicit InputFile(const std::filesystem::path& path, Pipes pipes = Pipes::refused);
 
-  /// In bytes, at the time when it was opened; 0 for a pipe.
+  /// The size when it was opened, in bytes; 0 for a pipe.
   std::uint64_t size() const { return size_; }
   /// Fills `to` with the bytes from `begin` on. InputError if the file is, or has become, shorter. Not for
   /// pipes.
@@ -86,8 +86,8 @@ class InputFile {
 };
 
 constexpr std::uint64_t any_size = std::numeric_limits<std::uint64_t>::max();
-/// Returns the bytes of a file, unpacked by its name; they may be none. InputErrors of UnpackedFile, and for
-/// more than `most` bytes; then it stops reading there.
+/// Returns the bytes of a file, unpacked if its name says that it is packed; there may be none. Throws
+/// InputError as UnpackedFile does, and for more than `most` bytes, where it stops reading.
 std::string read_file(const std::filesystem::path& path, Pipes pipes = Pipes::refused,
                       std::uint64_t most = any_size);
 
@@ -109,7 +109,7 @@ class Unpacker;
 /// zlib and libzstd, which are optional.
 class UnpackedFile {
  public:
-  /// InputErrors of InputFile, and if the library for its ending is missing.
+  /// Throws InputError as InputFile does, and if the library for its ending is missing.
   explicit UnpackedFile(const std::filesystem::path& path, Pipes pipes = Pipes::refused);
   ~UnpackedFile();
   UnpackedFile(const UnpackedFile&) = delete;
@@ -122,7 +122,7 @@ class UnpackedFile {
   /// Return the size of the file on the disk, and how much of it has been read.
   std::uint64_t size() const { return file_.size(); }
   std::uint64_t position() const { return position_; }
-  /// SHA-256 of the file on the disk; after the end.
+  /// SHA-256 of the file on the disk; call it after the end.
   std::string sha256() { return digest_.hex(); }
 
  private:

@@ -24,7 +24,7 @@ std::string_view stripped(std::string_view line);
 std::vector<std::string_view> words_of(std::string_view text);
 /// Splits a line at its tabs.
 std::vector<std::string_view> fields_of(std::string_view line);
-/// Returns the finite number that the whole text is, as 12, -0.5 or 1e-3; else nothing.
+/// Returns the finite number that the whole text spells, such as 12, -0.5 or 1e-3; else nothing.
 std::optional<double> number_in(std::string_view text);
 
 /// The number of bytes of the UTF-8 sequence that begins at `at` (1 to 4), or 0 if there is none. Strict
@@ -37,20 +37,21 @@ class NotUtf8 : public InputError {
  public:
   using InputError::InputError;
 };
-/// NotUtf8 with the byte offset (from 0) and the line (from 1) of the first byte that is not UTF-8, in a text
-/// that so many bytes and lines precede.
+/// Throws NotUtf8 with the byte offset (from 0) and the line (from 1) of the first byte that is not UTF-8,
+/// counted from the given starts.
 void check_utf8(std::string_view text, const std::string& name, std::int64_t bytes_before = 0,
                 std::int64_t lines_before = 0);
-/// Throws this NotUtf8 of the byte `at`.
+/// Throws it for the byte `at`.
 [[noreturn]] void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name,
                                  std::int64_t bytes_before = 0, std::int64_t lines_before = 0);
-/// InputError for text that is not UTF-8, or has a NUL byte, as other files have.
+/// Throws InputError for text that is not UTF-8 or has a NUL byte.
 void check_is_text(std::string_view text, const std::string& name);
 
 /// `text` with U+FFFD, the replacement character, in place of each byte that is not UTF-8.
 std::string replace_invalid_utf8(std::string_view text);
 
-/// InputError if bytes begin like a file of another kind than text: a packed one, a PDF, a safetensors file.
+/// Throws InputError if bytes begin like a file of another kind than text: a packed one, a PDF, a safetensors
+/// file.
 void check_kind(std::string_view bytes, const std::string& name);
 
 /// `text` for a line on a terminal: control characters, and bytes that are not UTF-8, become `\xNN`.

@@ -2,7 +2,7 @@
 // rule per line:
 //
 //   OLD = NEW               the file's tensor OLD is NEW here
-//   OLD = NEW transposed    its transpose is
+//   OLD = NEW transposed    NEW is its transpose
 //   OLD =                   OLD is left out
 //   = NEW                   NEW is zero: the file has no such tensor
 //
@@ -34,14 +34,14 @@ class NameMap {
 
   /// Every name is kept.
   NameMap() = default;
-  /// InputError, naming `name` and the line, for what is not a rule.
+  /// Throws InputError, naming `name` and the line, for what is not a rule.
   static NameMap from_text(std::string_view text, const std::string& name);
 
-  /// The rule that it is renamed by is valid as long as the map.
+  /// Renames a tensor; the rule `by` is valid as long as the map.
   Renamed operator()(const std::string& from) const;
   /// Returns the names of the tensors that are zero.
   const std::vector<std::string>& zeros() const { return zeros_; }
-  /// All rules but those of zeros.
+  /// All rules except `= NEW`.
   const std::vector<Rule>& rules() const { return rules_; }
   /// Returns the name of the text, for errors.
   const std::string& name() const { return name_; }

@@ -12,7 +12,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are written as they are in memory");
 
-/// The kinds of values, which the key of a field has in its lowest three bits.
+/// Wire types: the lowest three bits of the key of a field.
 constexpr std::uint64_t varint = 0, eight_bytes = 1, with_length = 2, four_bytes = 5;
 
 std::uint64_t key(int field, std::uint64_t kind) { return static_cast<std::uint64_t>(field) << 3 | kind; }

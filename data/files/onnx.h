@@ -36,7 +36,7 @@ class ProtobufMessage {
 class OnnxGraph {
  public:
   enum class Type { float32 = 1, int64 = 7 };  // the numbers of onnx.proto3
-  /// A number, or the name of what is not known before the graph runs.
+  /// A number, or the name of a dynamic dimension.
   using Extent = std::variant<std::int64_t, std::string>;
   using Attribute = std::variant<std::int64_t, std::vector<std::int64_t>>;
   using Attributes = std::vector<std::pair<std::string, Attribute>>;

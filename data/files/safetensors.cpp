@@ -29,7 +29,7 @@ constexpr const char* values_digest_name = "values_sha256";
 const std::string no_digest(64, '0');
 /// Real headers have a few kilobytes; parsed JSON takes several times the memory of its text.
 constexpr std::uint64_t largest_header = 16 << 20;
-/// The header object, a tensor's object, its list.
+/// The levels: header, tensor, list.
 constexpr std::size_t deepest_json = 3;
 constexpr std::size_t alignment = 8;
 
@@ -51,8 +51,8 @@ std::optional<std::uint64_t> bytes_of(std::string_view dtype, const std::vector<
   return bytes;
 }
 
-/// InputError for JSON that is nested more deeply than a header is: parsed, it could take a hundred times the
-/// memory of its text.
+/// Throws InputError for JSON that is nested more deeply than a header is: parsed, it could take a hundred
+/// times the memory of its text.
 void check_depth(std::string_view text, const std::string& file) {
   std::size_t depth = 0;
   bool in_string = false;
@@ -138,8 +138,8 @@ std::string header_text(const std::vector<TensorBytes>& tensors, const Metadata&
   return text;
 }
 
-/// InputError for a file of another known kind; torch.save and numpy.savez make ZIP files, and old versions
-/// of torch.save a pickle.
+/// Throws InputError for a file of another known kind; torch.save and numpy.savez make ZIP files, and old
+/// versions of torch.save a pickle.
 void check_is_safetensors(const InputFile& file) {
   std::string begin(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 16)), '\0');
   file.read(0, begin);

@@ -60,18 +60,18 @@ class Safetensors {
   /// not fit its bytes.
   explicit Safetensors(const std::filesystem::path& path);
 
-  /// In the order of their bytes.
+  /// Sorted by place in the file.
   const std::vector<TensorEntry>& tensors() const { return tensors_; }
-  /// Without the digests.
+  /// The metadata without the digests.
   const Metadata& metadata() const { return metadata_; }
   /// nullptr if there is no tensor of that name.
   const TensorEntry* find(const std::string& name) const;
-  /// InputError, naming the file, if there is no tensor of that name.
+  /// Throws InputError, naming the file, if there is no tensor of that name.
   const TensorEntry& get(const std::string& name) const;
   const std::string& metadata(const std::string& name) const;
 
   bool has_digests() const { return !values_digest_.empty(); }
-  /// InputError, naming the file, unless its values match their digest. Files without digests pass.
+  /// Throws InputError, naming the file, unless its values match their digest. Files without digests pass.
   void check_values() const;
   /// Copies the values of a tensor, size() bytes.
   void read(const TensorEntry& tensor, std::span<std::byte> to) const;

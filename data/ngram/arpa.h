@@ -45,7 +45,8 @@ Arpa read_arpa(const std::filesystem::path& path, Tokenization tokenization);
 
 /// Passes the text of the file to `write` piece by piece, with numbers of nine digits. `</s>` is always
 /// written, with probability 0 if the vocabulary has no end of a line, because other toolkits require it.
-/// InputError if `<s>` or `</s>` is a word of the vocabulary; Error if the vocabulary is not the model's.
+/// Throws InputError if `<s>` or `</s>` is a word of the vocabulary; Error if the vocabulary is not the
+/// model's.
 void write_arpa(const NgramModel& model, const Vocabulary& vocabulary,
                 const std::function<void(std::string_view)>& write);
 

@@ -60,7 +60,7 @@ class NgramModel {
     double log_probability;  // natural
     State next;              // the context of the symbol after this one
   };
-  /// Error for a symbol outside [0, V).
+  /// Throws Error for a symbol outside [0, V).
   Step step(State context, std::int32_t symbol) const;
 
   /// The n-gram of a context and a symbol, if the model has it.

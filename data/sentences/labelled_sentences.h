@@ -36,7 +36,7 @@ struct LabelledFiles {
 };
 /// `train_file`, `valid_file`, `test_file`, `valid_share`, `test_share`, `encoding`.
 Keys keys_of(LabelledFiles& files);
-/// InputError for no training or validation text, and for a file beside a share.
+/// Throws InputError for no training or validation text, and for a file beside a share.
 void check_options(const LabelledFiles& files);
 
 /// The sentences of one split, in the order of their file.

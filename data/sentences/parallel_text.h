@@ -23,15 +23,16 @@ struct ParallelOptions {
 };
 /// `source_language`, `target_language`, `train_files`, `valid_files`, `test_files`, `generated_pairs`.
 Keys keys_of(ParallelOptions& options);
-/// InputError for a missing language or name, and for one language twice, unless the text is generated.
+/// Throws InputError for a missing language or name, and for one language twice, unless the text is
+/// generated.
 void check_options(const ParallelOptions& options);
-/// InputError if a folder is named, by --data, for a text that is generated.
+/// Throws InputError if a folder is named, by --data, for a text that is generated.
 void check_generated_has_no_folder(const ParallelOptions& options, const std::string& folder);
 
 /// Two texts with the same number of lines. A last line without a newline gets one.
 struct TextPair {
   TextPair() = default;
-  /// InputError, with the names and both numbers, if these differ.
+  /// Throws InputError, with the names and both numbers, if these differ.
   TextPair(Text source, Text target);
 
   Text source, target;

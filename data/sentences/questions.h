@@ -85,7 +85,7 @@ struct Questions {
 };
 /// The markers of a vocabulary in the order of their numbers; at least 2, or InputError.
 std::vector<std::int32_t> markers_of(const Vocabulary& vocabulary);
-/// InputError if a limit of the vocabulary left out a marker of the training text.
+/// Throws InputError if a limit of the vocabulary left out a marker of the training text.
 void check_has_all_markers(const Vocabulary& vocabulary, const QuestionText& train);
 /// InputErrors of encode_sentences() and markers_of(). Documents are cut to `document_words`; 0: not.
 Questions encode_questions(const QuestionText& text, const Vocabulary& vocabulary,

@@ -10,7 +10,7 @@ namespace rondo {
 
 namespace {
 
-/// InputError if a word is the symbol that ends a line: then a line has two ends.
+/// Throws InputError if a word is the symbol that ends a line: then a line has two ends.
 void check_line_ends(std::string_view text, const std::string& name, Tokenization tokenization) {
   if (tokenization.unit != Unit::words) return;
   const std::string_view line_end = line_end_symbol(tokenization.unit);

@@ -53,7 +53,8 @@ struct FilterbankOptions {
 };
 /// `sample_rate`, `window`, `step`, `filters`, `lowest`, `highest`, `energy`.
 Keys keys_of(FilterbankOptions& options);
-/// InputError for options that contradict each other, and for a band without a frequency of the spectrum.
+/// Throws InputError for options that contradict each other, and for a band without a frequency of the
+/// spectrum.
 void check_options(const FilterbankOptions& options);
 /// Numbers of a frame.
 inline std::int64_t width_of(const FilterbankOptions& options) {

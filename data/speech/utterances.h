@@ -40,7 +40,7 @@ struct SpeechOptions {
 };
 /// `source`, `repeats`, `longest`, `held_out_speakers`.
 Keys keys_of(SpeechOptions& options);
-/// InputError for settings of digits where they are not the source.
+/// Throws InputError for settings of digits where they are not the source.
 void check_options(const SpeechOptions& options);
 
 struct Utterance {

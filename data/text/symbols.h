@@ -32,7 +32,7 @@ struct Tokenization {
   std::int64_t pieces = 8000;  // rows of the vocabulary of pieces, single bytes included
 };
 Keys keys_of(Tokenization& tokenization);
-/// InputError for strip_lines where it changes nothing.
+/// Throws InputError for strip_lines where it changes nothing.
 void check_options(const Tokenization& tokenization);
 
 /// The symbol that ends a line: `<eos>`, or the newline.

@@ -36,7 +36,7 @@ struct VocabularyLimits {
   bool reserve_unknown = true;  // a row for `<unk>` even if no training symbol needs it
 };
 Keys keys_of(VocabularyLimits& limits);
-/// InputError for limits out of range, and for one symbol in all.
+/// Throws InputError for limits out of range, and for one symbol in all.
 void check_options(const VocabularyLimits& limits);
 
 /// The order of the symbols other than `<unk>`: by first occurrence in the texts; or from the most to the

@@ -41,7 +41,8 @@ int evaluate(EvaluateOptions options);
 /// (`given`), as what has moved is the same text; else a warning.
 void check_text_of_run(const std::string& given, const Provenance& made_by,
                        const std::vector<std::string>& sha256_of_text);
-/// InputError if a file that the run's settings name beside the data is missing; warns if it has changed.
+/// Throws InputError if a file that the run's settings name beside the data is missing; warns if it has
+/// changed.
 void warn_of_changed_files(const OpenTask& run);
 /// Calls `keep`, which stores a measurement with its run; if that fails, only warns, so that the figures are
 /// printed anyway.

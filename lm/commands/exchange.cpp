@@ -297,7 +297,7 @@ struct ImportOptions {
   std::string command;            // what was typed, for config.toml
 };
 
-/// InputError unless a row is a symbol.
+/// Throws InputError unless a row is a symbol.
 void check_rows(const ForeignWeights& weights, const Vocabulary& vocabulary, const std::string& file) {
   for (const char* name : {"embedding.weight", "decoder.weight"})
     if (const auto shape = weights.shape_of(name); shape && !shape->empty())

@@ -41,7 +41,7 @@ struct SweepOptions {
 
 bool is_run(const fs::path& folder) { return file_is_there(RunFolder{folder}.config()); }
 
-/// InputError if the run that is there has other settings or other data than the sweep would give it.
+/// Throws InputError if the run that is there has other settings or other data than the sweep would give it.
 void check_is_the_same(const fs::path& folder, const SweepRun& run, const std::string& data) {
   RunConfig there = read_config({folder});
   Recipe wanted = run.recipe;

@@ -21,8 +21,8 @@ namespace rondo {
 
 namespace {
 
-/// InputError for a setting that a training from given weights cannot change: what the run is, and the model
-/// but for its dropout. `where` names the training.
+/// Throws InputError for a setting that a training from given weights cannot change: what the run is, and the
+/// model but for its dropout. `where` names the training.
 void check_keeps_model(const Setting& setting, const Keys& keys, const std::string& where) {
   const auto found =
       std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == setting.key; });
@@ -32,7 +32,7 @@ void check_keeps_model(const Setting& setting, const Keys& keys, const std::stri
               where);
 }
 
-/// InputError unless the run can be finetuned; it says how to finish a training.
+/// Throws InputError unless the run can be finetuned; it says how to finish a training.
 void check_finished(const RunFolder& run, const RunConfig& config) {
   const Recipe& recipe = config.recipe;
   const bool is_imported = !config.made_by.imported_from.empty() && config.made_by.finetuned_from.empty();
@@ -65,7 +65,7 @@ void apply_finetuning(Recipe& recipe, const std::string& base) {
   recipe.published.trained = recipe.published.finetuned;
 }
 
-/// InputError unless a finetuning of a trained model may change this key.
+/// Throws InputError unless a finetuning of a trained model may change this key.
 void check_may_change_in_finetuning(const Setting& setting, const Keys& keys) {
   const std::string& key = setting.key;
   check_keeps_model(setting, keys, "in a finetuning");
@@ -83,7 +83,7 @@ void check_may_change_in_finetuning(const Setting& setting, const Keys& keys) {
 /// Returns the config of a run that finetunes `base`, as in Merity et al. 2018, section 4: SGD at a constant
 /// rate, averaging the weights after each step (without the initial weights), until the non-monotonic
 /// criterion (optim/validation.h) stops it. Its published figures are those of the finetuned model.
-/// InputError for a setting that a trained model cannot change or that finetuning determines.
+/// Throws InputError for a setting that a trained model cannot change or that finetuning determines.
 RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& settings) {
   const RunFolder run = open_run_folder(base);
   RunConfig config = read_config(run);
@@ -101,7 +101,7 @@ RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& set
   return config;
 }
 
-/// InputError unless a training that begins with a run's weights and vocabulary may change this key.
+/// Throws InputError unless a training that begins with a run's weights and vocabulary may change this key.
 void check_may_change_beside_vocabulary(const Setting& setting, Recipe& recipe) {
   const std::string& key = setting.key;
   Tokenization tokenization;
@@ -284,7 +284,7 @@ TrainOptions training_options(const TrainingWords& words, const std::string& sec
   return train;
 }
 
-/// InputError for settings that a resumed run cannot change.
+/// Throws InputError for settings that a resumed run cannot change.
 void check_resumed(const TrainOptions& train) {
   for (const Setting& setting : train.settings)
     check_input(

@@ -53,7 +53,7 @@ bool has_vocabularies(const RunFolder& run, const Recipe& recipe) {
 }
 
 /// The run that has them: another run or, of a resumed one, itself. None if they are made from the text.
-/// InputError if they are missing.
+/// Throws InputError if they are missing.
 std::optional<RunFolder> run_with_vocabularies(const Setup& setup) {
   const Recipe& recipe = setup.config.recipe;
   if (!setup.keeps_vocabulary() && !(setup.knows_text() && recipe.task->keeps_vocabulary()))
@@ -66,7 +66,7 @@ std::optional<RunFolder> run_with_vocabularies(const Setup& setup) {
   return std::nullopt;
 }
 
-/// InputError unless the vocabularies are those of the resumed or finetuned run.
+/// Throws InputError unless the vocabularies are those of the resumed or finetuned run.
 void check_known_vocabulary(const Setup& setup, const VocabularyFiles& vocabularies) {
   if (!setup.knows_text()) return;
   const RunFolder known = setup.known_run();

@@ -43,7 +43,7 @@ struct BeamOptions {
   bool attention = false;  // return it with the hypotheses; not a key: the caller's, not the user's choice
 };
 Keys keys_of(BeamOptions& options);
-/// InputError for options out of range, and for n_best above the beam.
+/// Throws InputError for options out of range, and for n_best above the beam.
 void check_options(const BeamOptions& options);
 
 /// "a beam of 5", "greedy search".
@@ -52,7 +52,7 @@ std::string search_text(int64_t beam);
 /// The n_best hypotheses of each sentence, best first: finished ones and, where these are fewer, hypotheses
 /// that were cut off at max_length. Equal scores are in the order in which the hypotheses were found. There
 /// may be fewer than n_best if most symbols have probability 0. InputErrors of check_options();
-/// Error for probabilities that are not numbers.
+/// Throws Error for probabilities that are not numbers.
 std::vector<std::vector<Hypothesis>> beam_search(Predictor& predictor, const SearchSymbols& symbols,
                                                  const BeamOptions& options);
 

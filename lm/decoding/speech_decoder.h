@@ -22,7 +22,7 @@ struct SpeechDecodingOptions {
 };
 /// `beam`, `ngram`, `ngram_unit`, `ngram_weight`, `insertion_bonus`.
 Keys keys_of(SpeechDecodingOptions& options);
-/// InputError for options out of range, and for an n-gram model without a search.
+/// Throws InputError for options out of range, and for an n-gram model without a search.
 void check_options(const SpeechDecodingOptions& options);
 /// How it is decoded, for reports: "greedy search", "a beam of 16 with FILE, weight 0.5, bonus 0".
 std::string text_of(const SpeechDecodingOptions& options);

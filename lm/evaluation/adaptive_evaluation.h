@@ -62,7 +62,8 @@ struct Tuned {
   int64_t prefix = 0;   // scored by each reading: the first symbols of the text
 };
 
-/// InputError for a budget of less than one symbol for each reading of the text in a search from `start`.
+/// Throws InputError for a budget of less than one symbol for each reading of the text in a search from
+/// `start`.
 void check_budget(const Adaptation& start, int64_t budget);
 
 /// Searches around the settings of `start`, for the methods that it has. Dynamic evaluation: the learning

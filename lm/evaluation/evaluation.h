@@ -66,7 +66,7 @@ struct Reading {
 /// The bytes of the symbols that this reading scores.
 int64_t scored_bytes(const Reading& reading, const IdCounts& text);
 
-/// InputError if there are more streams than symbols to score.
+/// Throws InputError if there are more streams than symbols to score.
 void check_streams(const Reading& reading, int64_t symbols);
 
 /// Dropout is off. `progress` gets the number of symbols done, from time to time. InputError of

@@ -244,7 +244,7 @@ void check_leftovers(const CLI::App& command) {
   }
 }
 
-/// InputError unless the first word is a command, or an option of the program itself.
+/// Throws InputError unless the first word is a command, or an option of the program itself.
 void check_first_word(const std::string& typed, const CLI::App& app) {
   std::vector<std::string> known = flags_of(app);
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))

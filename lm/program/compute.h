@@ -49,7 +49,7 @@ std::string kernels_text(Precision precision);
 int started_together();
 
 /// Meets the other processes that mpirun started; they part when it is destroyed. Null if there are none.
-/// InputError if there are some, and this program was built without MPI.
+/// Throws InputError if there are some, and this program was built without MPI.
 std::unique_ptr<Ranks> meet_ranks();
 
 /// Ends all ranks at once, after an error that only this one has: the others would wait for it for ever.

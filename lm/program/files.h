@@ -45,8 +45,8 @@ std::string file_to_read(const std::string& given);
 std::filesystem::path file_to_write(const std::string& option, const std::string& name,
                                     const std::vector<std::string>& read = {});
 
-/// InputError, naming the option, unless `folder` is one that can be written to, or can be made. Creates
-/// nothing.
+/// Throws InputError, naming the option, unless `folder` is one that can be written to, or can be made.
+/// Creates nothing.
 void check_folder_to_write(const std::string& option, const std::string& folder);
 
 /// Writes files of these names and contents into a folder, which is made if need be. InputErrors of

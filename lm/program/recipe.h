@@ -186,8 +186,8 @@ Keys keys_of(Recipe& recipe);
 /// which the keys depend. `where` names the text in InputErrors, which are read_toml()'s.
 void read_recipe(Recipe& recipe, const std::string& text, const std::string& where, const Keys& others);
 
-/// InputError if settings contradict each other; `where` (a recipe's name or file) begins the text, which
-/// names the keys and a remedy.
+/// Throws InputError if settings contradict each other; `where` (a recipe's name or file) begins the text,
+/// which names the keys and a remedy.
 void validate(const Recipe& recipe, const std::string& where);
 
 // --- Recipes ---

@@ -241,7 +241,7 @@ void read_vocabularies(const RunFolder& folder, const RunConfig& config) {
 
 namespace {
 
-/// InputError unless the run has a model, of this layout.
+/// Throws InputError unless the run has a model, of this layout.
 void check_has_model(const RunFolder& folder, const Module& layout) {
   check_input(file_is_there(folder.model()),
               "{} holds no model: {} is written by the first evaluation of its training; if it was moved, "

@@ -48,7 +48,7 @@ std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files);
 /// What messages call the text at `data`: the path as `printable`, or "generated text" where that is empty.
 std::string name_of_text(const std::string& data);
 
-/// InputError, naming --data, if the run's text is no longer where it was.
+/// Throws InputError, naming --data, if the run's text is no longer where it was.
 void check_text_is_there(const Provenance& made_by);
 
 /// "HEX  FILE" without the file, of each line.
@@ -105,7 +105,8 @@ struct RunConfig {
   Provenance made_by;
 };
 
-/// InputError unless a new run can be made at `path`: it must be absent or an empty folder. Creates nothing.
+/// Throws InputError unless a new run can be made at `path`: it must be absent or an empty folder. Creates
+/// nothing.
 void check_new_run_folder(const std::filesystem::path& path);
 
 /// Makes the folder of a new run: `path`, or the first free runs/NAME-N (N = 1, 2, ...) when `path` is empty.
@@ -123,8 +124,8 @@ RunConfig read_config(const RunFolder& run);
 // --- Run ---
 // A finished or interrupted run, opened for use, without changes to its folder.
 
-/// InputError, naming the files, unless these are the vocabularies that the run was made with. A run without
-/// a recorded SHA-256 passes.
+/// Throws InputError, naming the files, unless these are the vocabularies that the run was made with. A run
+/// without a recorded SHA-256 passes.
 void check_vocabularies(const RunFolder& folder, const Provenance& made_by,
                         const VocabularyFiles& vocabularies);
 
@@ -137,7 +138,7 @@ void read_vocabularies(const RunFolder& folder, const RunConfig& config);
 /// The same into another task of that kind, as of a training that begins with this run.
 void read_vocabularies(const RunFolder& folder, const RunConfig& config, Task& task);
 
-/// InputError, which names the right command, for a run of another task than a command is for.
+/// Throws InputError, which names the right command, for a run of another task than a command is for.
 [[noreturn]] void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted);
 
 struct OpenTask {

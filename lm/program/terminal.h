@@ -59,7 +59,7 @@ void print_json(const nlohmann::ordered_json& json);
 void print_symbol(std::string_view id, std::string_view symbol, double nats);
 
 /// Flushes standard output. Throws Stopped, as for SIGPIPE, if it is a closed pipe and the signal is ignored;
-/// Error if it cannot be written.
+/// Throws Error if it cannot be written.
 void flush_output();
 
 // --- Progress ---

@@ -81,8 +81,8 @@ inline Keys keys_of(LanguageModellingOptions& options) {
          "the same for `lm eval`, and for the figures of valid.txt and test.txt at the end of the "
          "training"}}});
 }
-/// InputError for settings out of range, for a micro-batch that does not divide the batch, and for settings
-/// that only streams have.
+/// Throws InputError for settings out of range, for a micro-batch that does not divide the batch, and for
+/// settings that only streams have.
 inline void check_options(const LanguageModellingOptions& options) {
   check_limits_of(options);
   check_input(options.micro_batch == 0 || options.batches.batch % options.micro_batch == 0,

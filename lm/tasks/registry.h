@@ -18,7 +18,7 @@ struct RegisteredTask {
 /// All tasks; programs may add their own.
 std::vector<RegisteredTask>& registered_tasks();
 
-/// InputError for an unknown name, which lists the known ones.
+/// Throws InputError for an unknown name, which lists the known ones.
 std::unique_ptr<Task> make_task(const std::string& name);
 
 }  // namespace rondo

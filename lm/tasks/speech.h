@@ -137,7 +137,7 @@ inline Utterances some_of(const Utterances& all, const std::vector<std::int64_t>
 }
 
 /// Probes with the loss of the whole transcript. Utterances that are too short for theirs are left out;
-/// InputError if all are.
+/// Throws InputError if all are.
 inline Probed probe(CtcModel& model, const Utterances& utterances, const FrameOptions& frames,
                     const ProbeOptions& options, const ReportDone& progress = {}) {
   const std::vector<std::int64_t> all = possible(utterances, frames);

@@ -115,7 +115,7 @@ class Task {
   virtual void choose_part(const std::string& name, const std::string& where);
   /// The names of these sections.
   virtual std::vector<std::string> parts() const { return {}; }
-  /// InputError if settings contradict each other; `where` begins the text.
+  /// Throws InputError if settings contradict each other; `where` begins the text.
   virtual void check(const std::string& where) const = 0;
   virtual const std::string& cell() const = 0;
   virtual const Tokenization& tokenization() const = 0;
@@ -228,7 +228,8 @@ void check_section(const std::string& where, const std::string& section, const O
   }
 }
 
-/// InputError, naming the key, for a single row at a time, over which batch normalisation has no statistics.
+/// Throws InputError, naming the key, for a single row at a time, over which batch normalisation has no
+/// statistics.
 void check_rows_at_once(const std::string& where, bool looks_across_rows, const std::string& key,
                         std::int64_t rows);
 

@@ -46,7 +46,7 @@ inline Sections sections_of(TranslationSettings& settings) {
           .train = keys_of(settings.train),
           .others = section("decoding", keys_of(settings.decoding))};
 }
-/// InputError if settings contradict each other; `where` begins the text.
+/// Throws InputError if settings contradict each other; `where` begins the text.
 inline void check_settings(const TranslationSettings& settings, const std::string& where) {
   check_section(where, "", settings.data.files);
   check_section(where, "data", settings.data.tokenization);

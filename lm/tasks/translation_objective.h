@@ -47,7 +47,7 @@ inline Keys keys_of(TranslationOptions& it) {
          "",
          "what BLEU compares: 13a for written text; none for text whose words are separated already"}}});
 }
-/// InputError for settings out of range.
+/// Throws InputError for settings out of range.
 inline void check_options(const TranslationOptions& options) { check_limits_of(options); }
 
 // --- Evaluation ---

@@ -35,8 +35,8 @@ void check_model(const std::filesystem::path& path, const Module& model);
 /// Throws only the errors of names and shapes, and reads only the header.
 void check_model_layout(const std::filesystem::path& path, const Module& model);
 
-/// InputError if a state file does not hold weights of this model; reads only the header. The model needs no
-/// memory.
+/// Throws InputError if a state file does not hold weights of this model; reads only the header. The model
+/// needs no memory.
 void check_state_layout(const std::filesystem::path& path, const Module& model);
 
 /// A state in memory, to be written to a file. Error for a duplicate name.
@@ -60,7 +60,7 @@ class StateFile : public StateReader {
  public:
   /// Reads the numbers, and the names and shapes of tensors.
   explicit StateFile(const std::filesystem::path& path) : file_(path) {}
-  /// InputError naming the file if there is no tensor of this name and shape.
+  /// Throws InputError naming the file if there is no tensor of this name and shape.
   void check_shape(const std::string& name, const Shape& shape) const;
   /// Safetensors::check_values(), to be called before tensors are read; warns if there are no digests.
   void check_values_or_warn() const;

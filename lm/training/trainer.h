@@ -38,7 +38,7 @@ struct TrainerOptions {
 };
 /// Includes the keys of the optimizer and the schedule.
 Keys keys_of(TrainerOptions& options);
-/// InputError for settings out of range or that contradict each other.
+/// Throws InputError for settings out of range or that contradict each other.
 void check_options(const TrainerOptions& options);
 
 /// The results of the steps since the previous call of metrics().

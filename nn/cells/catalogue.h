@@ -34,8 +34,8 @@ std::string description_of(const std::string& cell);
 Keys keys_of(CellSettings& settings, const std::string& cell);
 /// The keys of all cells' settings, each once; the descriptions name the cells that have them.
 Keys keys_of(CellSettings& settings);
-/// InputError for a setting that the cell does not have, naming the cells that have it, or a value that the
-/// cell refuses; keys begin with `section`, as in "model.".
+/// Throws InputError for a setting that the cell does not have, naming the cells that have it, or a value
+/// that the cell refuses; keys begin with `section`, as in "model.".
 void check_settings(const std::string& cell, const CellSettings& settings, const std::string& section);
 
 using CellMaker = std::function<std::unique_ptr<Cell>(Module& parent, const std::string& suffix,

@@ -55,7 +55,7 @@ struct EncoderDecoderOptions : SentenceOptions {
   int64_t readout_width() const { return readout > 0 ? readout : hidden; }
 };
 Keys keys_of(EncoderDecoderOptions& options);
-/// InputError if the options contradict each other.
+/// Throws InputError if the options contradict each other.
 void check_options(const EncoderDecoderOptions& options);
 
 /// What is trained of the side that reads: its parameters are NAME.source_embedding.weight and

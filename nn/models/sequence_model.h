@@ -25,7 +25,7 @@ struct RecurrentOptions {
 };
 Key cell_key(RecurrentOptions& options);
 Key trained_initial_states_key(RecurrentOptions& options);
-/// InputError if the options contradict each other. It does not check the limits of single keys.
+/// Throws InputError if the options contradict each other. It does not check the limits of single keys.
 void check_recurrent(const RecurrentOptions& options);
 /// A stack of layers whose sizes are given, with all else from the options.
 StackOptions stack_options(const RecurrentOptions& options, std::vector<LayerOptions> layers);
@@ -39,7 +39,7 @@ struct SentenceOptions : RecurrentOptions {
 };
 /// Its keys but for `bidirectional`; after those of the widths, `of_model`, the keys of a model.
 Keys sentence_keys(SentenceOptions& options, const Keys& of_model);
-/// InputError if the options contradict each other. It does not check the limits of single keys.
+/// Throws InputError if the options contradict each other. It does not check the limits of single keys.
 void check_sentence_options(const SentenceOptions& options);
 /// The same, and the limits of single keys: of a model without other options that could contradict them.
 template <std::derived_from<SentenceOptions> Options>

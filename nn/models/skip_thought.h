@@ -55,7 +55,7 @@ struct SkipThoughtOptions : SentenceOptions {
   InitialValues recurrent_init{};  // of encoder and decoders
 };
 Keys keys_of(SkipThoughtOptions& options);
-/// InputError if the options contradict each other.
+/// Throws InputError if the options contradict each other.
 void check_options(const SkipThoughtOptions& options);
 
 /// A uni-skip or a bi-skip model: one encoder, and the decoders of the previous and of the next sentence.

@@ -26,8 +26,9 @@ struct AdaptiveSoftmaxOptions {
   int64_t divisor = 4;             // of the width, from cluster to cluster
 };
 Keys keys_of(AdaptiveSoftmaxOptions& options);
-/// InputError for cutoffs that leave less than a symbol to the shortlist, or less than two to a cluster,
-/// whose distribution would be no choice; and for so many divisions of the `width` H that nothing is left.
+/// Throws InputError for cutoffs that leave less than a symbol to the shortlist, or less than two to a
+/// cluster, whose distribution would be no choice; and for so many divisions of the `width` H that nothing is
+/// left.
 void check_options(const AdaptiveSoftmaxOptions& options, int64_t width);
 
 /// V/20 and V/4: two clusters, with a fifth and three quarters of the symbols. By Zipf's law, p(r) ~ 1/r, 5 %

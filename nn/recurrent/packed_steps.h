@@ -18,7 +18,7 @@ enum class Direction { forward, reverse };
 class PackedSteps {
  public:
   /// The sequences are [T, B, ..]; in reverse each sequence is read from its last step to its first. Throws
-  /// Error unless lengths are empty (no padding) or B numbers from 0 to T.
+  /// Throws Error unless lengths are empty (no padding) or B numbers from 0 to T.
   PackedSteps(const Lengths& lengths, int64_t T, int64_t B, Direction direction);
 
   /// How many rows each step has, of steps that have any; never more than the step before.

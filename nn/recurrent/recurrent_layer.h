@@ -28,7 +28,7 @@ struct RecurrentRegularization {
   double weight_drop = 0;
 };
 Keys keys_of(RecurrentRegularization& it);
-/// InputError, naming the key of section [model], for regularization that the cell cannot have.
+/// Throws InputError, naming the key of section [model], for regularization that the cell cannot have.
 void check_regularization(const std::string& cell, const RecurrentRegularization& regularization);
 
 /// Looks at recurrent layers at work: each layer tells the observer of its thread (Observing<StepObserver>)

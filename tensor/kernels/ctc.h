@@ -33,7 +33,7 @@ struct CtcStates {
     if (used.owns(j)) blanks[j] = 0;
     set_ends(used);
   }
-  /// Divides probabilities by the largest of them; its logarithm.
+  /// Divides probabilities by the largest of them, and returns its logarithm.
   HD real rescale(auto used) const {
     const real of_blanks = used.maximum(blanks), of_labels = used.maximum(labels);
     const real largest = of_blanks >= of_labels ? of_blanks : of_labels;
@@ -49,7 +49,7 @@ struct CtcStates {
 
 namespace detail {
 
-/// log(exp(a) + exp(b)), and of three.
+/// log(exp(a) + exp(b)); also for three.
 template <class Lanes>
 HD Lanes log_sum(Lanes a, Lanes b) {
   return max(a, b) + log(Lanes(1) + exp(-abs(a - b)));
@@ -74,7 +74,7 @@ struct CtcLabels {
   /// Frame t of sequence b is row t * batch + b.
   HD bool has_frame(int64_t r) const { return r / batch < frames[r % batch]; }
 
-  /// f(label, sum of values[j] over the positions j with that label), for each label of sequence b.
+  /// Calls f(label, sum of values[j] over the positions j with that label), for each label of sequence b.
   HD void for_label_sums(auto row, int64_t b, const real* values, auto f) const {
     const int32_t *label = labels + b * most, *by_label = order + b * most;
     const int64_t count = counts[b];
@@ -88,8 +88,8 @@ struct CtcLabels {
   }
 };
 
-/// log y of each frame, from the scores x: of each label of its sequence, behind them log 0, and in column
-/// `room` of the blank. And log_sum_exp[r], which the softmax of the gradient needs.
+/// log y of each frame, from the scores x: a column for each label of its sequence, then log 0; column `room`
+/// is the blank. Also computes log_sum_exp[r], which the softmax of the gradient needs.
 struct CtcEmissions {
   static constexpr auto visit = Visit::rows;
   Operand x;
@@ -205,9 +205,9 @@ struct CtcForwardBackward {
   }
 };
 
-/// dx[r] = dloss (softmax(x[r]) - posterior), (16): the posterior of a label is the share of its states in
-/// the paths of all. Padding, and a sequence of infinite loss, have the gradient 0. Replaces the labels'
-/// states by probabilities.
+/// dx[r] = dloss (softmax(x[r]) - posterior), (16): the posterior of a label is the share of the paths'
+/// probability that passes its states. Padding, and a sequence of infinite loss, have the gradient 0.
+/// Replaces the labels' states by probabilities.
 struct CtcGradient {
   static constexpr auto visit = Visit::rows;
   Operand x;

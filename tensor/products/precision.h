@@ -36,29 +36,29 @@ struct Multiplication {
   bool rounded;  // to bfloat16; always, if kernels->word is a pair
   bool operator==(const Multiplication&) const = default;
 };
-/// In the precision that is set.
+/// The one in use now.
 Multiplication multiplication();
-/// The fastest of floats as they are, by the CPU's flags.
+/// The fastest for fp32 on this CPU.
 Multiplication multiplication_of_fp32();
-/// All that this CPU can do for bf16. On x86-64 with FMA all but AMX give the same bits: numbers of a
-/// magnitude below 2^-126 count as 0, in operands and in sums, as in the instructions. AMX, which adds in
+/// All ways in which this CPU multiplies bf16. On x86-64 with FMA all but AMX give the same bits: numbers of
+/// a magnitude below 2^-126 count as 0, in operands and in sums, as the instructions do. AMX, which adds in
 /// another order, and other CPUs give the same to float rounding. The first call asks the system for AMX, for
 /// all threads of the process, even those that run already.
 std::vector<Multiplication> multiplications_of_bf16();
-/// Until the next set_precision(): for tests.
+/// For tests; the next set_precision() ends it.
 void multiply_by(const Multiplication& wanted);
 
 /// What set_precision(Precision::bf16) chooses: the fastest instruction of bf16 if the CPU has one that pays,
 /// else floats that are rounded.
 Multiplication fastest_multiplication_of_bf16();
-/// How many times as fast as in fp32 its kernels are on this CPU, without the packing: measured once, in a
+/// The speed of bf16 kernels relative to fp32 on this CPU, without the packing: measured once, in a
 /// millisecond. 1 where no instruction pays.
 double speedup_of_bf16();
 
-/// How pairs are made by an instruction; null if this CPU has none.
+/// Kernels that make pairs by an instruction; null if this CPU has none.
 const PairKernels* pair_kernels();
 
-/// As "AVX-512 BF16", or "AVX2, rounded to bf16".
+/// "AVX-512 BF16", or "AVX2, rounded to bf16".
 std::string name_of(const Multiplication& it);
 
 }  // namespace rondo

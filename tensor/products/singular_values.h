@@ -9,7 +9,7 @@
 namespace rondo {
 
 /// All min(rows, columns) of them, the largest first, in double, by the LAPACK that OpenBLAS contains. Throws
-/// Error if its iteration does not converge.
+/// Throws Error if its iteration does not converge.
 std::vector<double> singular_values(const Tensor& matrix);
 
 }  // namespace rondo
