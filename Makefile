@@ -31,7 +31,7 @@ configure = cmake -S . -B $(1) $(CMAKE) $(2) --log-level=NOTICE
 compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
 # One more at a time than there are cores: many tests wait for other processes. Their files are in memory, if there are
 # 4 GB for them: runs sync each file that they write, and a disk would let them wait.
-run_tests = [ "$$(df --output=avail /dev/shm 2>/dev/null | tail -1)" -gt 4000000 ] 2>/dev/null && export TMPDIR=/dev/shm; \
+run_tests = [ -z "$$TMPDIR" ] && [ "$$(df --output=avail /dev/shm 2>/dev/null | tail -1)" -gt 4000000 ] 2>/dev/null && export TMPDIR=/dev/shm; \
  ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $$(($(JOBS) + 1))
 
 .PHONY: all help deps deps-test run everything test install bench check check-format check-tidy check-cuda check-sanitize \

@@ -142,7 +142,9 @@ def main():
         file = given.text / f"{split}.txt"
         if split == "test" and not file.exists():
             continue
-        (given.out / folder).mkdir(parents=True, exist_ok=True)
+        if (given.out / folder).exists():
+            arguments.error(f"{given.out / folder}: exists already")
+        (given.out / folder).mkdir(parents=True)
         for i, parts in enumerate(questions_of(file.read_bytes(), given.words, given.entities)):
             text = "\n\n".join((f"{file.name}", *parts)) + "\n"
             (given.out / folder / f"{i:07}.question").write_bytes(text.encode("latin-1"))

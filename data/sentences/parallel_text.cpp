@@ -101,7 +101,8 @@ ParallelText open_parallel_text(const fs::path& folder, const ParallelOptions& o
 
 Text open_side(const fs::path& prefix, const std::string& language, Unit unit) {
   const fs::path file = side_path(prefix, language);
-  check_is_there(file, fmt::format(": the text is given by its name without .{}", printable(language)));
+  check_is_there(file,
+                 fmt::format(": a side of a text of pairs, which is named without .{}", printable(language)));
   return clean_sentences(read_file(file), file.string(), unit);
 }
 

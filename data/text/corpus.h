@@ -38,7 +38,7 @@ CorpusText open_corpus(const std::filesystem::path& path, Unit unit, Pipes pipes
 CorpusText corpus_of_files(std::vector<std::filesystem::path> paths, std::int64_t block_lines, Unit unit,
                            const TextReading& reading = {});
 
-/// One text of any length in a file. InputErrors of read_text() and TextSource.
+/// One text of any length in a file. Throws InputError as TextSource does.
 Text open_text_file(const std::filesystem::path& path, Unit unit, Pipes pipes, const TextReading& reading);
 
 /// A text as ids.

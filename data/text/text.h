@@ -37,8 +37,8 @@ struct Text {
   std::string content{};             // normalised, unless the unit is bytes: there every byte counts
   std::string sha256{};              // of the original bytes
   std::vector<std::string> notes{};  // what was normalised
-  /// Reads a text that is not held in memory and whose content is empty: data/text/source.h. Else null.
-  /// read_blocks() reads both.
+  /// Where a text comes from that is not held in memory, whose content is then empty: data/text/source.h.
+  /// Null for one that is held. read_blocks() reads both.
   std::shared_ptr<const TextSource> source{};
 };
 

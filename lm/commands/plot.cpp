@@ -64,8 +64,7 @@ Command add_plot(CommandLine& line) {
   CLI::App& app = add_command(
       line, "plot", "draw learning curves, sweeps and probes as a page", "lm plot runs/* --out curves.html",
       "The page needs no other file, no script and no network. The colour of a run is the same in all its "
-      "diagrams. A published figure is drawn where lm table shows it. Probes are those of "
-      "train.probe_every.");
+      "diagrams. Probes are those of train.probe_every.");
   add_run(app, "runs", options->runs, "run folders, or folders of sweeps");
   add_text(app, "--out", options->out, "FILE.html",
            "the page to write, in HTML (default: plot.html; of one run or sweep, in its folder)");

@@ -52,9 +52,11 @@ void check_is_the_same(const fs::path& folder, const SweepRun& run, const std::s
                 folder.string(), key.name, its, ours);
   }
   const std::string& its_data = there.made_by.data;
-  check_input(data.empty() || its_data == absolute_path(data).string(),
-              "{}: this run has the data {}, and the sweep has {}: give another --out", folder.string(),
-              name_of_text(its_data), data);
+  std::error_code error;
+  check_input(
+      data.empty() || its_data == absolute_path(data).string() || fs::equivalent(its_data, data, error),
+      "{}: this run has the data {}, and the sweep has {}: give another --out", folder.string(),
+      name_of_text(its_data), data);
 }
 
 /// Returns the words of the command that trains or resumes a run, as a user would type it.
@@ -107,37 +109,47 @@ int wait_for(pid_t process, const StopSignals& signals) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// Trains the runs that are not finished. Returns 0, or 1 if some have failed; 2 as soon as one refuses its
-/// input, which is that of all; 128 + the signal that stopped it, once the training has saved its state.
+/// Whether a run is finished and measured; without a measurement it may have been killed between its training
+/// and its test. Says so if the run cannot be read.
+bool is_finished(const fs::path& folder) {
+  try {
+    const RunRecord run = read_run(folder.string());
+    return run.finished && run.measured[test_kind];
+  } catch (const InputError& error) {
+    fmt::print(stderr, "lm: {}\n", error.what());
+    return false;
+  }
+}
+
+/// Trains the runs that are not finished. Returns 0; 1 if some have failed, 2 if all have refused their
+/// input; 128 + the signal that stopped it, once the training has saved its state.
 int train_all(const SweepOptions& options, const std::vector<SweepRun>& runs) {
   constexpr int bad_input = 2;
   const StopSignals signals;
-  int failed = 0;
+  std::size_t failed = 0, refused = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const fs::path folder = fs::path(options.train.out) / runs[i].name;
     const auto tell = [&](const std::string& what) {
       fmt::print("{} of {}  {}  {}\n", i + 1, runs.size(), runs[i].name, what);
       flush_output();
     };
-    // Without a measurement it may have been killed between its training and its test.
-    if (is_run(folder))
-      if (const RunRecord run = read_run(folder.string()); run.finished && run.measured[test_kind]) {
-        tell("finished before");
-        continue;
-      }
+    if (is_run(folder) && is_finished(folder)) {
+      tell("finished before");
+      continue;
+    }
     tell(is_run(folder) ? "goes on" : "begins");
     const int status = wait_for(start(words_of(options, runs[i], folder)), signals);
     if (const int signal = signals.received(); signal != 0) {
       fmt::print("stopped; to go on: {}\n", shell_command(options.words));
       return 128 + signal;
     }
-    if (status == bad_input) return status;
+    if (status == bad_input) ++refused;
     if (status != 0) tell(fmt::format("failed, with exit status {}", status)), ++failed;
   }
   if (failed == 0) return 0;
   fmt::print("{} of {} runs have failed; to try them again: {}\n", failed, runs.size(),
              shell_command(options.words));
-  return 1;
+  return refused == runs.size() ? bad_input : 1;
 }
 
 /// Trains the runs and prints their table. Returns the status of train_all().

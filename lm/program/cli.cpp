@@ -80,6 +80,9 @@ struct OtherName {
 };
 constexpr OtherName other_names[] = {
     {"lr", "train.learning_rate"},
+    {"max_length", "decoding.max_length"},
+    {"n_best", "decoding.n_best"},
+    {"length_penalty", "decoding.length_penalty"},
     {"lr", "dynamic.learning_rate"},
     {"batch_size", "train.batch"},
     {"bptt", "train.length"},

@@ -47,7 +47,7 @@ std::string this_program();
 
 /// The command of this program with these words.
 std::string command_with(const std::vector<std::string>& words);
-/// The command that resumes the interrupted run in a folder; `more` are further words.
+/// The command that resumes the interrupted run in a folder.
 std::string resume_command(const std::filesystem::path& folder);
 
 // --- Command line ---

@@ -113,8 +113,7 @@ inline Keys keys_of(ReportOptions& options) {
        &options.ngrams,
        {},
        "",
-       "after training, print the cross-entropy of n-gram models beside the model's: Kneser-Ney of order 5, "
-       "bigram and unigram (add 0.1)"},
+       "after training, print the cross-entropy of a Kneser-Ney model of order 5 beside the model's"},
       {"sample", &options.sample, at_least(0), "symbols", "to sample and print after training"},
   };
 }

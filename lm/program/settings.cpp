@@ -170,6 +170,7 @@ void read_toml(const std::string& text, const std::string& file, const std::vect
                 "{}: '{}' is a section: write [{}] and its keys below", where, section, section);
     check_input(it.name == section || is_section(section), "{}: unknown section [{}]{}", where,
                 excerpt(section), did_you_mean(section, sections));
+    if (it.name.ends_with('.')) continue;  // a header
     assign(find_key(it.name, where, keys), it.value, place_text(file, it.value_position),
            given_text(it.value));
   }

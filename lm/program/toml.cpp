@@ -124,6 +124,7 @@ class Reader {
     if (next() != ']') fail(at_, "expected ']', not {}", found());
     ++at_;
     if (!names_.insert('[' + section_).second) fail(begin, "[{}] appears twice", excerpt(section_));
+    keys_.push_back({section_ + '.', position(begin), {}, position(begin)});
   }
 
   /// `name = value`.

@@ -25,7 +25,7 @@ struct TomlValue {
 };
 
 struct TomlKey {
-  std::string name;  // "section.name"; before all sections "name"
+  std::string name;  // "section.name"; before all sections "name"; "section." for a section's header
   TomlPosition position;
   TomlValue value;
   TomlPosition value_position;

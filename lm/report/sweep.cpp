@@ -184,8 +184,9 @@ struct SweepDrawing {
     const RunRecord& first = *rows.front().front();
     for (const Runs& row : rows)
       if (first.recipe().task->predicts_text() && row.front()->types != first.types) return nullptr;
-    return &*std::min_element(rows.begin(), rows.end(),
-                              [&](const Runs& a, const Runs& b) { return loss(a) < loss(b); });
+    const auto least = std::min_element(rows.begin(), rows.end(),
+                                        [&](const Runs& a, const Runs& b) { return loss(a) < loss(b); });
+    return loss(*least) < HUGE_VAL ? &*least : nullptr;
   }
   /// The values of a row that the x axis does not show: "optimizer sgd, dropout 0.5".
   std::string curve_of(const Runs& row) const {

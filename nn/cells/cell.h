@@ -68,7 +68,7 @@ int64_t sum_of(const GateRows& rows);
 /// the table and the numbers of the rows as well: projections then multiply the table in place of x, and a
 /// NaN in any row of it, also in one that x does not have, is in the gradient of their weight.
 struct LayerInput {
-  /// Of a Variable, a Tensor or a Parameter.
+  /// From a Variable, a Tensor or a Parameter, without a table.
   template <std::convertible_to<Variable> Values>
   LayerInput(const Values& values) : x(values) {}
   /// x consists of rows `ids` of `table`, which is kept only where that is faster: on a CPU, if it is at most

@@ -64,7 +64,7 @@ struct SentenceInput {
   int64_t steps = 0, sentences = 0;  // T, B
   Lengths lengths{};                 // steps of each that are not padding; empty: all
 };
-/// The vectors of the symbols after dropout, [T, B, E].
+/// The vectors of the symbols after dropout, [T, B, E]; if nothing is dropped, with their table.
 LayerInput embedded(const Variable& table, Dropout& dropout, const SentenceInput& sentences);
 /// h of a stack at all steps, from its initial states.
 RecurrentStack::Result read_sequences(RecurrentStack& stack, const LayerInput& input, const Lengths& lengths);

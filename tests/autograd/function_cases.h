@@ -32,8 +32,7 @@ inline std::vector<FunctionCase> function_cases(int64_t W) {
     cases.push_back({std::move(name), std::move(shapes), std::move(f), domain});
   };
   const Tokens ids = tokens({3, 0, 3, 3, 1}), pairs = tokens({1, 2, 2}), others = tokens({0, 2, 1});
-  const Tokens repeated =
-      tokens({2, 0, 0, 2, 1, 2, 2, 0});  // of a table of three rows, which a CPU multiplies
+  const Tokens repeated = tokens({2, 0, 0, 2, 1, 2, 2, 0});  // each of three rows several times
   const Tokens targets = tokens({4, -1, 0, 4});
   const RowMap map({5, -1, 0, 2}, 6);
   const Transpose yes = Transpose::yes;
@@ -57,7 +56,7 @@ inline std::vector<FunctionCase> function_cases(int64_t W) {
     return gather_rows(inner(y.slice(1, 4)), tokens({2, 0, 2})) * inner(y).slice(0, 3) +
            inner(embedding(x[0].slice(2, 5), tokens({1, 1, 0})));
   });
-  add("linear of rows of a small table", {{3, W}, {5, W}, {5}}, [=](X x) {
+  add("linear of rows that repeat", {{3, W}, {5, W}, {5}}, [=](X x) {
     const Variable rows = reshape(gather_rows(x[0], repeated), {4, 2, W});
     // Sums of W squares: small ones, so that what they lose to rounding is, too.
     return square(linear(rows * (1.0 / W), x[1], {x[2]})) + linear(tanh(rows), x[1]);
@@ -70,7 +69,7 @@ inline std::vector<FunctionCase> function_cases(int64_t W) {
     const Variable y = x[0] * x[0];
     return map_rows(inner(y.slice(1, 7)), map) * inner(y.slice(2, 6));
   });
-  add("mapped rows of a small table", {{3, W}}, [=](X x) {
+  add("mapped rows of rows that repeat", {{3, W}}, [=](X x) {
     return square(map_rows(gather_rows(x[0], repeated), RowMap({7, 1, 4, 0, 2, 3}, 8)));
   });
   add("concat", {{2, 3, 2}, {2, 3, W}}, [](X x) { return square(concat({x[0], x[1], x[0]})); });

@@ -117,7 +117,7 @@ TEST(ParallelText, MissingFilesAndWhatResemblesThem) {
   folder.write("val.tok.de", "a\n");
   folder.write("train.tok.de", "a\n");
   folder.write("notes.txt", "a\n");
-  expect_refused(folder, "train.de: missing: the text is given by its name without .de",
+  expect_refused(folder, "train.de: missing: a side of a text of pairs, which is named without .de",
                  "its folder has train.en, train.tok.de, val.tok.de");
   folder.write("train.de", "a\n");
   expect_refused(folder, "valid.de: missing", "val.tok.de");

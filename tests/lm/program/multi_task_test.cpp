@@ -254,8 +254,8 @@ TEST(MultiTaskRecipe, HasASectionForEachTask) {
   EXPECT_EQ(write_toml(keys_of(back)), text);
   EXPECT_EQ(task_of(back).settings.tasks[2].ratio, 0.7);
   EXPECT_EQ(task_of(back).settings.translation.data.pairs_share, 0.1);
-  for (const MixedTaskOptions& it :
-       task_of(resolve_recipe("multi-task-skip-thought-multi30k", {})).settings.tasks)
+  Recipe skip_thought = resolve_recipe("multi-task-skip-thought-multi30k", {});
+  for (const MixedTaskOptions& it : task_of(skip_thought).settings.tasks)
     EXPECT_EQ(it.pairs, it.translates() ? PairsOf::lines : PairsOf::halves) << it.name;
 }
 
@@ -286,11 +286,13 @@ TEST(MultiTaskRecipe, RefusesWhatIsNotARecipe) {
       {first + "rate = 1\n", "unknown key 'tasks.t.rate'; did you mean"},
       {first + "[data]\nsource_language = \"de\"\n", "unknown key 'data.source_language'"},
       {first + "[data]\ngenerated_pairs = 9\n", "data.generated_pairs is for recipe.task = \"translation\""},
+      {first + "[tasks.u]\n", "tasks.u.target is missing"},
+      {first + "[tran]\n", "unknown section [tran]; did you mean 'train'?"},
       {"[tasks]\nsource = \"de\"\n", "each task has a section of its own: [tasks.NAME]"}};
   for (const auto& [sections, part] : refused) expect_contains(error(sections), part);
   write_bytes(folder / "b.toml", "[recipe]\ntask = \"translation\"\n" + first);
   expect_contains(error_of([&] { resolve_recipe(folder / "b.toml", {}); }),
-                  "b.toml:4:1: tasks are for recipe.task = \"multi_task\", and here it is "
+                  "b.toml:3:1: tasks are for recipe.task = \"multi_task\", and here it is "
                   "\"translation\"");
   const std::string unknown =
       error_of([&] { resolve_recipe("multi-task-many-to-one-multi30k", {parse_setting("tasks.x=1")}); });

@@ -180,7 +180,7 @@ TEST(Sweep, HasAFolderAndALengthOfItsOwn) {
   expect_contains(bytes_of_file(data / "runs/small-sweep/seed=2/config.toml"), "\nsteps = 6 ");
 }
 
-TEST(Sweep, ARunThatFailsDoesNotEndItAndBadInputDoes) {
+TEST(Sweep, ARunThatFailsDoesNotEndIt) {
   const SmallData data;
   const Result result =
       run_lm(words_of(data, {"--set", "train.epochs=1", "--set", "train.optimizer=sgd", "--set",
@@ -193,7 +193,6 @@ TEST(Sweep, ARunThatFailsDoesNotEndItAndBadInputDoes) {
   const Result refused =
       run_lm({"sweep", "--recipe", data.path("small.toml"), "--out", data.path("nothing"), "--seeds", "2"});
   EXPECT_EQ(refused.status, 2);
-  EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
   expect_contains(refused.err, "which text? give --data");
 }
 

@@ -137,7 +137,7 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   refuses({"score", path("run")}, "translation");
   refuses({"eval", path("run"), "--dynamic"}, "--dynamic");
   refuses({"eval", path("run"), path("test.aa")},
-          "test.aa.aa: missing: the text is given by its name without .aa");
+          "test.aa.aa: missing: a side of a text of pairs, which is named without .aa");
   fs::create_directory(path("other"));
   for (const char* name : {"train.aa", "train.bb", "valid.aa", "valid.bb"})
     fs::copy(path(name), path("other/") + name);
