@@ -75,7 +75,7 @@ TEST(Settings, ErrorsNameFilePlaceKeyValueAndLimits) {
       "f.toml:2:10: size.widths = this list: expected a list of integers, 1 to 9, as in [650, 650] (units)");
   EXPECT_EQ(error("[size]\n\n\ncuont = 2"),
             "f.toml:4:1: unknown key 'size.cuont'; did you mean 'size.count'?");
-  EXPECT_EQ(error("[sise]\ncount = 2"), "f.toml:2:1: unknown section [sise]; did you mean 'size'?");
+  EXPECT_EQ(error("[sise]\ncount = 2"), "f.toml:1:1: unknown section [sise]; did you mean 'size'?");
   EXPECT_EQ(error("count = 2"), "f.toml:1:1: unknown key 'count'; did you mean 'size.count'?");
   EXPECT_EQ(error("size = 2"), "f.toml:1:1: 'size' is a section: write [size] and its keys below");
   expect_contains(error("[size]\ncount = = 2"), "f.toml:2:9: not valid TOML");
