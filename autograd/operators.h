@@ -2,7 +2,7 @@
 // and a list at the end of each file. To add one, write both where it belongs and put it on that list:
 // its derivative, SIMD loop, CUDA kernel, gradient check and documentation row follow from that. Loops are in
 // tensor/kernels/pointwise_kernels.h; what mixes elements is in autograd/functions.h. A body uses + - * /,
-// sqrt exp expm1 log log1p tanh sigmoid abs, max min and select; literals have type `real`.
+// sqrt exp log log1p tanh sigmoid abs, max min and select; literals have type `real`.
 #pragma once
 
 #include "autograd/operators/arithmetic.h"

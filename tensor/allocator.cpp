@@ -168,7 +168,7 @@ namespace {
 
 /// The number at the beginning of a file or, if a name is given, of the line after that name; none if there
 /// is no such line, or a word in place of the number, such as "max".
-std::optional<int64_t> number_in(const char* path, const std::string& name = "") {
+std::optional<int64_t> parse_number(const char* path, const std::string& name = "") {
   std::ifstream file(path);
   std::string word;
   while (word != name && file >> word)
@@ -181,12 +181,12 @@ std::optional<int64_t> number_in(const char* path, const std::string& name = "")
 /// Bytes that the container (cgroup v2) still allows its processes; cached file pages count as free. None
 /// without a limit.
 std::optional<int64_t> left_in_container() {
-  const auto most = number_in("/sys/fs/cgroup/memory.max"),
-             current = number_in("/sys/fs/cgroup/memory.current");
+  const auto most = parse_number("/sys/fs/cgroup/memory.max"),
+             current = parse_number("/sys/fs/cgroup/memory.current");
   if (!most || !current) return std::nullopt;
   const char* details = "/sys/fs/cgroup/memory.stat";
-  return *most - *current + number_in(details, "inactive_file").value_or(0) +
-         number_in(details, "active_file").value_or(0);
+  return *most - *current + parse_number(details, "inactive_file").value_or(0) +
+         parse_number(details, "active_file").value_or(0);
 }
 
 /// Addresses that the program takes for itself while it works: for its files, and because memory comes in
@@ -198,14 +198,14 @@ constexpr int64_t addresses_beside_tensors = 16 << 20;
 std::optional<int64_t> left_of_address_space() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
-  const auto pages = number_in("/proc/self/statm");
+  const auto pages = parse_number("/proc/self/statm");
   if (!pages) return std::nullopt;
   return static_cast<int64_t>(limit.rlim_cur) - *pages * sysconf(_SC_PAGESIZE);
 }
 
 std::optional<int64_t> available_memory() {
   std::optional<int64_t> least;
-  if (const auto kibibytes = number_in("/proc/meminfo", "MemAvailable:")) least = *kibibytes * 1024;
+  if (const auto kibibytes = parse_number("/proc/meminfo", "MemAvailable:")) least = *kibibytes * 1024;
   std::optional<int64_t> addresses = left_of_address_space();
   if (addresses) *addresses -= addresses_beside_tensors;
   for (const auto& limit : {left_in_container(), addresses})

@@ -23,7 +23,7 @@ std::string_view stripped(std::string_view line) {
   return line;
 }
 
-std::vector<std::string_view> words_of(std::string_view text) {
+std::vector<std::string_view> split_words(std::string_view text) {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const std::size_t begin = at;
@@ -33,7 +33,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-std::vector<std::string_view> fields_of(std::string_view line) {
+std::vector<std::string_view> split_fields(std::string_view line) {
   std::vector<std::string_view> fields;
   for (std::size_t begin = 0;;) {
     const std::size_t tab = line.find('\t', begin);
@@ -43,7 +43,7 @@ std::vector<std::string_view> fields_of(std::string_view line) {
   }
 }
 
-std::optional<double> number_in(std::string_view text) {
+std::optional<double> parse_number(std::string_view text) {
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto [read, failure] = std::from_chars(text.data(), end, number);

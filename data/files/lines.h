@@ -21,11 +21,11 @@ constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 /// A line without the white space around it.
 std::string_view stripped(std::string_view line);
 /// Splits a text at white space.
-std::vector<std::string_view> words_of(std::string_view text);
+std::vector<std::string_view> split_words(std::string_view text);
 /// Splits a line at its tabs.
-std::vector<std::string_view> fields_of(std::string_view line);
+std::vector<std::string_view> split_fields(std::string_view line);
 /// Returns the finite number that the whole text spells, such as 12, -0.5 or 1e-3; else nothing.
-std::optional<double> number_in(std::string_view text);
+std::optional<double> parse_number(std::string_view text);
 
 /// The number of bytes of the UTF-8 sequence that begins at `at` (1 to 4), or 0 if there is none. Strict
 /// (Unicode 15, table 3-7): no overlong form, no surrogate, nothing above U+10FFFF, nothing truncated. Needs

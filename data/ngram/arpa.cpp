@@ -99,7 +99,7 @@ class Reader {
     for (need_line("ngram 1=..."); !line_.starts_with('\\'); need_line("\\1-grams:")) {
       const auto expected = std::ssize(counts_) + 1;
       const std::size_t equals = std::min(line_.find('='), line_.size());
-      const std::vector<std::string_view> before = words_of(line_.substr(0, equals));
+      const std::vector<std::string_view> before = split_words(line_.substr(0, equals));
       const bool is_good = before == std::vector<std::string_view>{"ngram", std::to_string(expected)};
       const std::string_view number = stripped(line_.substr(std::min(equals + 1, line_.size())));
       std::int64_t count = -1;
@@ -136,7 +136,7 @@ class Reader {
   }
 
   void parse_entry(int order, Entry& entry) const {
-    entry.words = words_of(line_);
+    entry.words = split_words(line_);
     const auto words = static_cast<std::size_t>(order);
     const bool has_weight = entry.words.size() == words + 2;
     check_here(has_weight || entry.words.size() == words + 1,
@@ -150,7 +150,7 @@ class Reader {
 
   /// The natural logarithm, from the text of the decimal one.
   double logarithm(std::string_view text) const {
-    const std::optional<double> value = number_in(text);
+    const std::optional<double> value = parse_number(text);
     check_here(value.has_value(), "'{}' is not a number", text);
     return *value <= log10_of_zero ? zero : *value * std::numbers::ln10;
   }

@@ -108,7 +108,7 @@ Keys keys_of(LabelledFiles& files) {
        "of the training text, held out as the validation text; 0: none"},
       {"test_share", &files.test_share, from_to_below(0, 1), "share of sentences",
        "of the training text, held out as the test text; 0: none"},
-      {"encoding", choice(files.encoding), {}, "", "of the files; windows_1252 includes Latin-1"},
+      {"encoding", choice(files.encoding), "of the files; windows_1252 includes Latin-1"},
   };
 }
 

@@ -9,7 +9,7 @@ namespace rondo {
 
 Keys keys_of(PairOptions& options) {
   return {
-      {"shared_vocabulary", &options.shared_vocabulary, {}, "", "one vocabulary, made from both languages"},
+      {"shared_vocabulary", &options.shared_vocabulary, "one vocabulary, made from both languages"},
       {"max_length", &options.max_length, at_least(0), "symbols",
        "leave out training pairs in which a side has more symbols, not counting its end; 0: keep all", true},
   };
@@ -75,12 +75,9 @@ Pairs training_pairs(const TextPair& texts, const Vocabulary& source, const Voca
 // --- Batches ---
 
 Keys keys_of(PairBatchOptions& options) {
-  return joined({batch_keys(options.order, "pairs of sentences; or symbols of the target"),
-                 {{"reverse_source",
-                   &options.reverse_source,
-                   {},
-                   "",
-                   "read the source from its end to its beginning"}}});
+  return joined(
+      {batch_keys(options.order, "pairs of sentences; or symbols of the target"),
+       {{"reverse_source", &options.reverse_source, "read the source from its end to its beginning"}}});
 }
 
 std::vector<BatchOrder::Lengths> lengths_of(const Pairs& pairs, const PairBatchOptions& /*options*/) {

@@ -12,8 +12,8 @@ namespace fs = std::filesystem;
 
 Keys keys_of(ParallelOptions& options) {
   return {
-      {"source_language", &options.source_language, {}, "", "the end of the names of the source's files: de"},
-      {"target_language", &options.target_language, {}, "", "the end of the names of the target's files: en"},
+      {"source_language", &options.source_language, "the end of the names of the source's files: de"},
+      {"target_language", &options.target_language, "the end of the names of the target's files: en"},
       {"train_files", &options.train, any_text(), "", "the names of the training files without the language"},
       {"valid_files", &options.valid, any_text(), "",
        "the names of the validation files without the language"},
@@ -147,7 +147,7 @@ TextPair pairs_of_text(const Text& text, PairsOf pairs) {
     if (pairs == PairsOf::next_lines) {
       const bool goes_on = i + 1 < lines.size() && !stripped(read).empty();
       if (goes_on && !stripped(lines[i + 1]).empty()) written = lines[i + 1];
-    } else if (const auto words = words_of(read); words.size() > 1) {
+    } else if (const auto words = split_words(read); words.size() > 1) {
       const std::string_view middle = words[(words.size() - 1) / 2], after = words[(words.size() + 1) / 2];
       written = read.substr(static_cast<std::size_t>(after.data() - read.data()));
       read = read.substr(0, static_cast<std::size_t>(middle.data() + middle.size() - read.data()));

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view entity_prefix = "@entity";
 
 bool has_word(std::string_view line, std::string_view word) {
-  const std::vector<std::string_view> words = words_of(line);
+  const std::vector<std::string_view> words = split_words(line);
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
@@ -95,10 +95,7 @@ void add_question_file(QuestionText& to, std::string_view content, const std::st
 Keys keys_of(QuestionOptions& options) {
   return {{"sentences", &options.sentences, at_least(0), "sentences",
            "of a document that are read, those that match its question best; 0: all"},
-          {"merge_numbers",
-           &options.merge_numbers,
-           {},
-           "",
+          {"merge_numbers", &options.merge_numbers,
            "read every number, a word of digits, points and commas, as the one word NUM"},
           {"document_words", &options.document_words, between(1, 100000), "words",
            "of a document that are read: longer ones lose their end"}};
@@ -115,7 +112,7 @@ double match(const std::set<std::string_view>& one, const std::set<std::string_v
 
 std::string best_sentences(const std::string& document, const std::string& question, std::int64_t count) {
   std::vector<std::vector<std::string_view>> sentences(1);
-  for (const std::string_view word : words_of(document)) {
+  for (const std::string_view word : split_words(document)) {
     sentences.back().push_back(word);
     if (ends_sentence(word)) sentences.emplace_back();
   }
@@ -123,7 +120,7 @@ std::string best_sentences(const std::string& document, const std::string& quest
   const auto set_of = [](const auto& words) {
     return std::set<std::string_view>(words.begin(), words.end());
   };
-  const auto asked = set_of(words_of(question));
+  const auto asked = set_of(split_words(question));
   std::vector<double> scores;
   for (const auto& it : sentences) scores.push_back(match(asked, set_of(it)));
   std::vector<std::size_t> best(sentences.size());
@@ -142,7 +139,7 @@ bool is_number(std::string_view word) {
 }
 
 std::string with_merged_numbers(const std::string& line) {
-  std::vector<std::string_view> words = words_of(line);
+  std::vector<std::string_view> words = split_words(line);
   std::replace_if(words.begin(), words.end(), is_number, std::string_view("NUM"));
   return fmt::format("{}", fmt::join(words, " "));
 }
@@ -258,10 +255,7 @@ Questions encode_questions(const QuestionText& text, const Vocabulary& vocabular
 
 Keys keys_of(QuestionBatchOptions& options) {
   return {{"batch", &options.batch, any_count(), "questions", "of an update"},
-          {"renumber_entities",
-           &options.renumber,
-           {},
-           "",
+          {"renumber_entities", &options.renumber,
            "give the entities of each question other markers in each epoch"}};
 }
 

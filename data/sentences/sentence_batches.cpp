@@ -105,7 +105,7 @@ ShiftedSentences shifted(const std::vector<std::span<const std::int32_t>>& sente
 Keys batch_keys(SentenceBatchOptions& options, const std::string& counted) {
   return {
       {"batch", &options.batch, any_count(), "sentences or symbols", "size of a batch: see train.batch_by"},
-      {"batch_by", choice(options.by), {}, "", "what train.batch counts: " + counted + ", including padding"},
+      {"batch_by", choice(options.by), "what train.batch counts: " + counted + ", including padding"},
   };
 }
 

@@ -7,10 +7,7 @@ namespace rondo {
 
 Keys keys_of(TripleOptions& options) {
   return {
-      {"sentences",
-       choice(options.sentences),
-       {},
-       "",
+      {"sentences", choice(options.sentences),
        "lines: a line is a sentence, an empty one ends a passage; marks: a line is a passage, in which the "
        "words . ? and ! end sentences"},
       {"max_length", &options.max_length, at_least(0), "symbols",
@@ -24,7 +21,7 @@ Text one_sentence_a_line(Text text, SentenceEnds ends) {
   std::string sentences;
   for (const std::string_view line : split_lines(text.content)) {
     bool begins = true;
-    for (const std::string_view word : words_of(line)) {
+    for (const std::string_view word : split_words(line)) {
       if (!begins) sentences += ' ';
       sentences += word;
       begins = ends_sentence(word);

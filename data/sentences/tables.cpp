@@ -36,7 +36,7 @@ JudgedPairs read_judged_pairs(const std::filesystem::path& file, const PairColum
   JudgedPairs pairs;
   pairs.sha256 = text.sha256;
   const std::vector<std::string_view> lines = split_lines(text.content);
-  const std::vector<std::string_view> names = fields_of(lines.front());
+  const std::vector<std::string_view> names = split_fields(lines.front());
   Places places = places_of(names, columns);
   const bool has_names = places.fields() <= names.size(), is_bare = !has_names && bare && names.size() == 3;
   if (is_bare) places = {1, 2, 0};
@@ -45,11 +45,11 @@ JudgedPairs read_judged_pairs(const std::filesystem::path& file, const PairColum
       "{}: line 1: no columns {}, {} and {}, separated by tabs{}: is this the file that its name says?", name,
       columns.first, columns.second, columns.judgment, bare ? ", nor three columns without names" : "");
   for (std::size_t i = has_names ? 1 : 0; i < lines.size(); ++i) {
-    const std::vector<std::string_view> cells = fields_of(lines[i]);
+    const std::vector<std::string_view> cells = split_fields(lines[i]);
     check_input(cells.size() >= places.fields(), "{}: line {}: {} columns; too few", name, i + 1,
                 cells.size());
     const std::string_view judgment = stripped(cells[places.judgment]);
-    const std::optional<double> value = number_in(judgment);
+    const std::optional<double> value = parse_number(judgment);
     check_input(value && *value >= least && *value <= most, "{}: line {}: '{}' is no judgment from {} to {}",
                 name, i + 1, excerpt(judgment), least, most);
     const std::string_view first = stripped(cells[places.first]), second = stripped(cells[places.second]);
@@ -68,7 +68,7 @@ namespace {
 
 /// The number that the text is, if it is one of 32 bits, as models have them.
 std::optional<double> float_in(std::string_view text) {
-  const std::optional<double> number = number_in(text);
+  const std::optional<double> number = parse_number(text);
   return number && std::isfinite(static_cast<float>(*number)) ? number : std::nullopt;
 }
 
@@ -82,7 +82,7 @@ std::int64_t read_word_vectors(const std::filesystem::path& file,
   std::vector<double> numbers;
   read_lines(file, [&](std::string_view line, bool) {
     ++line_number;
-    const std::vector<std::string_view> fields = words_of(line);
+    const std::vector<std::string_view> fields = split_words(line);
     const bool is_header = line_number == 1 && fields.size() == 2 && float_in(fields[0]);
     if (is_header || fields.empty()) return;
     if (width == 0) {

@@ -80,7 +80,7 @@ std::vector<float> read_recording(const std::filesystem::path& path, std::int64_
               "FILE -r {} NEW.wav",
               name, info.samplerate, rate, rate);
   check_input(info.frames > 0, "{}: no samples", name);
-  // Of a hostile header libsndfile may announce more samples than there are bytes.
+  // libsndfile believes a hostile header, which may announce more samples than there are bytes.
   check_input(static_cast<std::uint64_t>(info.frames) <= 64 * bytes.size(),
               "{}: announces {} samples, more than {} bytes can have", name, info.frames, bytes.size());
   std::vector<float> samples(static_cast<std::size_t>(info.frames));
@@ -88,7 +88,8 @@ std::vector<float> read_recording(const std::filesystem::path& path, std::int64_
   check_input(read == info.frames, "{}: truncated: {} of {} samples can be read", name, read, info.frames);
   constexpr float scale = 32768;  // of 16 bits, as Kaldi has them
   for (float& sample : samples) sample *= scale;
-  // Of floats: full scale is 1, and a little more occurs; squares of far more are infinite.
+  // Samples that are floats have a full scale of 1 and may exceed it a little; squares of far more are
+  // infinite.
   constexpr float most_of_full_scale = 1000;
   for (const float sample : samples)
     check_input(std::abs(sample) <= most_of_full_scale * scale,
@@ -138,7 +139,7 @@ Keys keys_of(FilterbankOptions& it) {
       {"filters", &it.filters, between(1, 1000), "bands", "of the filterbank, equally wide on the mel scale"},
       {"lowest", &it.lowest, at_least(0), "Hz", "lower end of the bands"},
       {"highest", &it.highest, at_least(0), "Hz", "upper end of the bands; 0: half of data.sample_rate"},
-      {"energy", &it.energy, {}, "", "the energy of a frame as one number more"},
+      {"energy", &it.energy, "the energy of a frame as one number more"},
   };
 }
 
@@ -231,10 +232,7 @@ std::vector<float> Filterbank::operator()(std::span<const float> samples) {
 Keys keys_of(FrameOptions& it) {
   return joined(
       {keys_of(it.filterbank),
-       {{"normalized_by",
-         choice(it.normalized_by),
-         {},
-         "",
+       {{"normalized_by", choice(it.normalized_by),
          "whose frames have mean 0 and variance 1: those of each speaker (of all files that `lm transcribe` "
          "gets), or of the training recordings"},
         {"deltas", &it.deltas, between(0, 2), "orders",
@@ -287,7 +285,8 @@ FrameStatistics FrameStatistics::from_text(std::string_view text, const std::str
               lines.size(), width, width + 1);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::vector<double> numbers;
-    for (const std::string_view word : words_of(lines[i])) numbers.push_back(number_in(word).value_or(NAN));
+    for (const std::string_view word : split_words(lines[i]))
+      numbers.push_back(parse_number(word).value_or(NAN));
     const bool are_finite =
         std::all_of(numbers.begin(), numbers.end(), [](double it) { return std::isfinite(it); });
     check_input(are_finite && numbers.size() == (i == 0 ? 1 : 2) && (i > 0 || numbers[0] > 0),

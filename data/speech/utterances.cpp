@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 Utterance utterance_of(std::string_view line, const std::string& name, const fs::path& folder) {
-  const std::vector<std::string_view> fields = fields_of(line);
+  const std::vector<std::string_view> fields = split_fields(line);
   check_input(fields.size() == 3, "{}: expected FILE.wav<TAB>SPEAKER<TAB>TRANSCRIPT, and it has {} tabs",
               name, fields.size() - 1);
   const std::string_view file = fields[0], speaker = fields[1], transcript = stripped(fields[2]);
@@ -164,19 +164,13 @@ class FrameReader {
 
 Keys keys_of(SpeechOptions& it) {
   return {
-      {"source",
-       choice(it.source),
-       {},
-       "",
+      {"source", choice(it.source),
        "files: train.tsv, valid.tsv and perhaps test.tsv in the data folder, with lines FILE.wav, SPEAKER, "
        "TRANSCRIPT, separated by tabs; digits: recordings DIGIT_SPEAKER_INDEX.wav, joined to utterances"},
       {"repeats", &it.repeats, between(1, 10'000), "times",
        "with data.source = \"digits\": how often the training text has each recording"},
       {"longest", &it.longest, between(1, 1000), "digits", "with data.source = \"digits\": of an utterance"},
-      {"held_out_speakers",
-       &it.held_out_speakers,
-       {},
-       "",
+      {"held_out_speakers", &it.held_out_speakers,
        "with data.source = \"digits\": speakers of the split `speakers`, which the others then lack"},
   };
 }

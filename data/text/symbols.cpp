@@ -12,13 +12,9 @@ namespace rondo {
 
 Keys keys_of(Tokenization& tokenization) {
   return {
-      {"unit", choice(tokenization.unit), {}, "", "what a symbol is"},
-      {"strip_lines", &tokenization.strip_lines, {}, "", "remove spaces at both ends of each line"},
-      {"pieces_model",
-       choice(tokenization.pieces_model),
-       {},
-       "",
-       "for pieces: how they are learnt and chosen"},
+      {"unit", choice(tokenization.unit), "what a symbol is"},
+      {"strip_lines", &tokenization.strip_lines, "remove spaces at both ends of each line"},
+      {"pieces_model", choice(tokenization.pieces_model), "for pieces: how they are learnt and chosen"},
       {"pieces", &tokenization.pieces, at_least(1), "symbols",
        "for pieces: how many, single bytes included; in place of min_count, max_size and unknown"},
   };

@@ -82,10 +82,7 @@ Keys keys_of(VocabularyLimits& limits) {
       {"min_count", &limits.min_count, at_least(1), "occurrences",
        "rarer symbols of the texts of data.vocabulary become <unk>"},
       {"max_size", &limits.max_size, at_least(0), "symbols", "keep the most frequent only; 0: keep all"},
-      {"unknown",
-       &limits.reserve_unknown,
-       {},
-       "",
+      {"unknown", &limits.reserve_unknown,
        "a row for symbols that train.txt lacks, even if it has none itself; false: such a symbol is refused"},
   };
 }

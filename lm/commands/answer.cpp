@@ -263,8 +263,8 @@ Command add_transcribe(CommandLine& line) {
   CLI::App& app = add_command(line, "transcribe", "print what is said in recordings",
                               "lm transcribe runs/speech-digits-1 one.wav two.wav",
                               "One line per recording, a WAV file with one channel, of the run's "
-                              "data.sample_rate. All recordings are "
-                              "taken as those of one speaker. The defaults of the options are the run's.");
+                              "data.sample_rate. All recordings are taken as those of one speaker. The "
+                              "defaults of the options are the run's.");
   add_run(app, "run", options->run, "the run folder");
   app.add_option("files", options->files, "recordings")->type_name("FILE.wav")->required();
   add_decoding(app, options->settings, "beam, ngram, ngram_weight, insertion_bonus");

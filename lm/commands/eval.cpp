@@ -301,9 +301,8 @@ Command add_eval(CommandLine& line) {
       line, "eval", "measure a model on a text: nats, bits, perplexity; BLEU, chrF, accuracy, error rates",
       "lm eval runs/char-lstm-1 --split test",
       "Nats are the mean of -ln p over the symbols scored, which are all but the first. Streams are pieces "
-      "of "
-      "the text, each from the initial state; --dynamic and --cache read one. `lm info --keys --recipe NAME` "
-      "lists the settings.");
+      "of the text, each from the initial state; --dynamic and --cache read one. The settings: `lm info "
+      "--keys --recipe NAME`.");
   add_run(app, "run", options.run, "the run folder");
   CLI::Option* split =
       app.add_option("--split", options.split,

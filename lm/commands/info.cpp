@@ -157,7 +157,9 @@ Json json_of(const Subject& subject) {
 /// Prints a line for each value, then the shapes by module.
 void print_model(const Json& json) {
   for (const auto& [name, value] : json.items())
-    if (value.is_string())
+    if (value == "")
+      continue;  // such as the paper of a recipe of one's own
+    else if (value.is_string())
       fmt::print("{:<11} {}\n", name, value.get<std::string>());
     else if (!value.is_structured())
       fmt::print("{:<11} {}\n", name, value.dump());

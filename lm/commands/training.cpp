@@ -1,5 +1,5 @@
 // A training. The loop is run_training(); after it comes measure_best(). What precedes it: train.cpp.
-// What it reports: lm/program/log.h.
+// The report of a training: lm/program/log.h.
 #include "lm/commands/training.h"
 
 #include <nlohmann/json.hpp>
@@ -41,8 +41,8 @@ std::string beside_ngrams(double nats, LanguageModellingTask& task) {
                      order, bits(-sum / static_cast<double>(log_p.size() - 1)));
 }
 
-/// What goes along with a training: its report, and the signals that stop it.
-struct Watch {
+/// Where a training reports, and the signals that stop it.
+struct TrainingOutput {
   TrainingReport& report;
   const StopSignals& signals;
 
@@ -58,13 +58,13 @@ struct Watch {
   }
 };
 
-void report_metrics(const PreparedTraining& training, Watch& watch) {
-  watch.report.updated(*training.trainer, training.trainer->metrics());
+void report_metrics(const PreparedTraining& training, TrainingOutput& output) {
+  output.report.updated(*training.trainer, training.trainer->metrics());
 }
 
-Scores evaluate_valid(const PreparedTraining& training, Watch& watch) {
+Scores evaluate_valid(const PreparedTraining& training, TrainingOutput& output) {
   return training.objective->evaluate(
-      watch.progress_of("evaluating valid", training.task().validation_size()));
+      output.progress_of("evaluating valid", training.task().validation_size()));
 }
 
 /// A warning if a language model costs more than equal probabilities; else empty.
@@ -76,18 +76,18 @@ std::string warning_of_scores(const Recipe& recipe, const Scores& scores) {
 
 /// Evaluates the weights, or their average once averaging has started, reports it, and saves them if they are
 /// the best so far. If a signal ends it, the training is unchanged.
-void evaluate_and_save_best(const PreparedTraining& training, Watch& watch) {
+void evaluate_and_save_best(const PreparedTraining& training, TrainingOutput& output) {
   Trainer& trainer = *training.trainer;
   const bool averaged = trainer.averages();
   const auto evaluated = trainer.evaluated_weights();
-  const Scores scores = evaluate_valid(training, watch);
+  const Scores scores = evaluate_valid(training, output);
   const bool best = trainer.validated(scores);
   if (best) save_model(training.setup.run.model(), *training.model);
-  watch.report.validated(trainer, scores, best);
+  output.report.validated(trainer, scores, best);
   const std::string warning = warning_of_scores(training.recipe(), scores);
-  if (!warning.empty()) watch.report.warn(warning);
+  if (!warning.empty()) output.report.warn(warning);
   if (trainer.averages() && !averaged)
-    watch.report.line(
+    output.report.line(
         "validation no longer falls: from now on the average of the weights is evaluated and kept");
 }
 
@@ -102,30 +102,30 @@ bool save_unevaluated(const PreparedTraining& training) {
 }
 
 /// Evaluates the trained model that a training begins with: the result must be better.
-void evaluate_base(const PreparedTraining& training, Watch& watch) {
-  const Scores scores = evaluate_valid(training, watch);
+void evaluate_base(const PreparedTraining& training, TrainingOutput& output) {
+  const Scores scores = evaluate_valid(training, output);
   training.trainer->set_baseline(scores);
-  watch.report.began_with(scores);
+  output.report.began_with(scores);
 }
 
 /// Completes the best model of a finished training, measures it on each text, and records what it found.
 /// Returns the scores on the validation text. A signal that ends it leaves nothing half done.
-Scores measure_best(const PreparedTraining& training, Watch& watch) {
+Scores measure_best(const PreparedTraining& training, TrainingOutput& output) {
   const RunFolder& run = training.setup.run;
   Task& task = training.task();
   load_model(run.model(), *training.model);
-  const std::string completed = task.complete(*training.objective, watch.progress());
+  const std::string completed = task.complete(*training.objective, output.progress());
   if (!completed.empty()) {
     save_model(run.model(), *training.model);
-    watch.report.line(completed);
+    output.report.line(completed);
   }
   std::optional<Scores> first;
   for (const std::string& split : task.measured_splits())
-    for (const Scores& scores : task.final_scores(*training.model, split, watch.progress())) {
-      watch.report.measured(split, scores);
+    for (const Scores& scores : task.final_scores(*training.model, split, output.progress())) {
+      output.report.measured(split, scores);
       append_evaluation(run, {{"split", split}}, scores, task, *training.model, training.compute,
                         training.setup.config.made_by.sha256);
-      if (!scores.warning.empty()) watch.report.warn(scores.warning);
+      if (!scores.warning.empty()) output.report.warn(scores.warning);
       if (!first) first = scores;
     }
   check(first.has_value(), "[measure_best] a task measures a split or more");
@@ -133,27 +133,27 @@ Scores measure_best(const PreparedTraining& training, Watch& watch) {
 }
 
 /// The training loop. After a signal it saves and throws Stopped.
-void run_training(const PreparedTraining& training, Watch& watch) {
+void run_training(const PreparedTraining& training, TrainingOutput& output) {
   Trainer& trainer = *training.trainer;
   const RunOptions& options = training.recipe().run;
   Task& task = training.task();
   auto saved = Clock::now();
   const auto save = [&] {
-    report_metrics(training, watch);
-    trainer.save(training.setup.run.state(), watch.report.sync());
+    report_metrics(training, output);
+    trainer.save(training.setup.run.state(), output.report.sync());
     saved = Clock::now();
   };
   const auto evaluate = [&] {
-    report_metrics(training, watch);
-    evaluate_and_save_best(training, watch);
+    report_metrics(training, output);
+    evaluate_and_save_best(training, output);
   };
   const auto probe = [&](int64_t epochs) {
     if (options.probe_every == 0 || epochs % options.probe_every != 0) return;
     const auto evaluated = trainer.evaluated_weights();
     const ProbeOptions how = task.probe_options();
-    watch.report.probed(
+    output.report.probed(
         trainer, epochs,
-        task.probe(*training.model, "train", how, watch.progress_of("probing", how.sequences)));
+        task.probe(*training.model, "train", how, output.progress_of("probing", how.sequences)));
   };
   const auto measure_sentences = [&] {
     const auto* skip_thought = dynamic_cast<const SkipThoughtTask*>(&task);
@@ -163,7 +163,7 @@ void run_training(const PreparedTraining& training, Watch& watch) {
     const auto evaluated = trainer.evaluated_weights();
     auto& model = dynamic_cast<SkipThought&>(*training.model);
     for (const SentenceSet& set : training.sentence_sets)
-      watch.report.measured_meanwhile(
+      output.report.measured_meanwhile(
           trainer, json_of(rondo::measure_sentences(model, skip_thought->vocabulary(), set)));
   };
   // Checked before each step, so that an evaluation ended by a signal is made first when the run is resumed.
@@ -176,14 +176,14 @@ void run_training(const PreparedTraining& training, Watch& watch) {
   };
   try {
     if (trainer.step_count() == 0) probe(0);
-    for (; !trainer.done(); watch.signals.throw_if_received()) {
+    for (; !trainer.done(); output.signals.throw_if_received()) {
       if (evaluation_is_due()) {
         evaluate();
         save();
       } else if (trainer.next_batch()) {
         trainer.step();
         measure_sentences();
-        if (watch.report.is_due(trainer)) report_metrics(training, watch);
+        if (output.report.is_due(trainer)) report_metrics(training, output);
         if (save_is_due() && !evaluation_is_due()) save();
       } else {
         if (!trainer.is_validated()) evaluate();
@@ -231,17 +231,17 @@ void conclude(const PreparedTraining& training, const Scores& valid, TrainingRep
 }
 
 /// Logs and says where a signal has stopped a training.
-void report_stop(const PreparedTraining& training, Watch& watch, const std::string& to_resume) {
+void report_stop(const PreparedTraining& training, TrainingOutput& output, const std::string& to_resume) {
   const Trainer& trainer = *training.trainer;
   const bool unevaluated = save_unevaluated(training);
-  watch.report.stopped(trainer, unevaluated);
-  watch.report.sync();
+  output.report.stopped(trainer, unevaluated);
+  output.report.sync();
   if (unevaluated)
-    watch.report.line(fmt::format("{} has the weights of step {}, which are not evaluated",
-                                  training.setup.run.model().string(), trainer.step_count()));
+    output.report.line(fmt::format("{} has the weights of step {}, which are not evaluated",
+                                   training.setup.run.model().string(), trainer.step_count()));
   const std::string where =
       trainer.done() ? "before all was evaluated" : fmt::format("at step {}", trainer.step_count());
-  watch.report.line(fmt::format("stopped {}; to resume: {}", where, to_resume));
+  output.report.line(fmt::format("stopped {}; to resume: {}", where, to_resume));
 }
 
 /// Saves the first state before anything is logged, so that a killed run can be resumed.
@@ -273,16 +273,16 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& trai
   std::optional<Scores> valid;  // of the best model
   try {
     const StopSignals signals;
-    Watch watch{report, signals};
+    TrainingOutput output{report, signals};
     try {
-      if (begins_trained) evaluate_base(training, watch);
-      run_training(training, watch);
+      if (begins_trained) evaluate_base(training, output);
+      run_training(training, output);
       if (const std::string why = trainer.ended_by(); !why.empty())
         report.line(fmt::format("{}: the training ends", why));
-      if (file_is_there(run.model())) valid = measure_best(training, watch);
+      if (file_is_there(run.model())) valid = measure_best(training, output);
       signals.throw_if_received();
     } catch (const Stopped& stopped) {
-      report_stop(training, watch, to_resume);
+      report_stop(training, output, to_resume);
       return stopped.exit_status;
     }
   } catch (const Diverged& error) {

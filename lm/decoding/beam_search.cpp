@@ -298,7 +298,7 @@ Keys keys_of(BeamOptions& options) {
       {"length_penalty", &options.length_penalty, at_least(0), "",
        "exponent of the length that log p is divided by; 0: not divided"},
       {"max_length", &options.max_length, any_count(), "symbols", "where a sentence is cut off"},
-      {"allow_unknown", &options.allow_unknown, {}, "", "the unknown symbol may be chosen"},
+      {"allow_unknown", &options.allow_unknown, "the unknown symbol may be chosen"},
   };
 }
 

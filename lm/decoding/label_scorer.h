@@ -18,7 +18,7 @@
 
 namespace rondo {
 
-/// What the symbols of an n-gram model are.
+/// The symbols of an n-gram model.
 enum class NgramUnit { words, characters };
 inline std::vector<std::string> names_of(NgramUnit) { return {"words", "characters"}; }
 

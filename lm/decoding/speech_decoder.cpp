@@ -9,7 +9,7 @@ Keys keys_of(SpeechDecodingOptions& it) {
   return {
       {"beam", &it.beam, any_beam(), "prefixes", "that a search keeps after each step; 1: the best path"},
       {"ngram", &it.ngram, any_text(), "", "an n-gram model, an ARPA file; empty: none"},
-      {"ngram_unit", choice(it.ngram_unit), {}, "", "what the symbols of decoding.ngram are"},
+      {"ngram_unit", choice(it.ngram_unit), "what the symbols of decoding.ngram are"},
       {"ngram_weight", &it.ngram_weight, at_least(0), "", "weight of the n-gram model's log p"},
       {"insertion_bonus",
        &it.insertion_bonus,

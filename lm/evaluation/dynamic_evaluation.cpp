@@ -43,10 +43,7 @@ Keys keys_of(DynamicOptions& options) {
       {"length", &options.length, any_width(), "symbols", "between updates, also of the statistics"},
       {"statistics_streams", &options.statistics_streams, any_width(), "streams",
        "pieces of the training text that are read side by side for the statistics"},
-      {"style",
-       choice(options.style),
-       {},
-       "",
+      {"style", choice(options.style),
        "old: the settings are for sums of squares over batches and over tensors instead of means, "
        "as in the paper; they are converted"},
   };

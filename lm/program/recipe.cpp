@@ -134,7 +134,7 @@ Keys title_keys(Recipe& recipe) {
   std::vector<std::string> tasks;
   for (const RegisteredTask& it : registered_tasks()) tasks.push_back(it.name);
   return section(
-      "recipe", {{"name", &recipe.name, {}, "", "the name of the recipe; runs are called runs/NAME-N"},
+      "recipe", {{"name", &recipe.name, "the name of the recipe; runs are called runs/NAME-N"},
                  {"description", &recipe.description, any_text(), "", "one line for `lm recipes`"},
                  {"paper", &recipe.paper, any_text(), "", "where the settings come from: paper, table, row"},
                  {"task", &recipe.task_name, one_of(tasks), "", "what is trained; other keys depend on it"}});

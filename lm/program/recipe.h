@@ -41,7 +41,7 @@ inline Keys keys_of(PublishedFigures& it) {
   return {
       {"valid", &it.trained.valid, at_least(0), "", "the paper's figure on valid.txt; 0: none"},
       {"test", &it.trained.test, at_least(0), "", "the paper's figure on test.txt; 0: none"},
-      {"unit", choice(it.unit), {}, "", "the unit of the published figures; bits and nats are per symbol"},
+      {"unit", choice(it.unit), "the unit of the published figures; bits and nats are per symbol"},
       {"finetuned_valid", &it.finetuned.valid, at_least(0), "",
        "the same as published.valid, of the model that `lm finetune` makes"},
       {"finetuned_test", &it.finetuned.test, at_least(0), "", "the same on test.txt"},
@@ -109,10 +109,7 @@ struct ReportOptions {
 };
 inline Keys keys_of(ReportOptions& options) {
   return {
-      {"ngrams",
-       &options.ngrams,
-       {},
-       "",
+      {"ngrams", &options.ngrams,
        "after training, print the cross-entropy of a Kneser-Ney model of order 5 beside the model's"},
       {"sample", &options.sample, at_least(0), "symbols", "to sample and print after training"},
   };

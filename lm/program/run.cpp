@@ -26,18 +26,18 @@ namespace rondo {
 
 Keys keys_of(Provenance& made_by) {
   return {
-      {"version", &made_by.version, {}, "", "of the program"},
+      {"version", &made_by.version, "of the program"},
       {"command", &made_by.command, any_text(), "", "what was typed"},
-      {"device", choice(made_by.device), {}, "", "where it was computed"},
-      {"precision", choice(made_by.precision), {}, "", "in which matrices were multiplied"},
+      {"device", choice(made_by.device), "where it was computed"},
+      {"precision", choice(made_by.precision), "in which matrices were multiplied"},
       {"threads", &made_by.threads, at_least(0), "threads", "that computed"},
       {"ranks", &made_by.ranks, any_count(), "processes",
        "that computed, each with so many threads or a GPU"},
       {"data", &made_by.data, any_text(), "", "where the text is; a resumed run reads it again"},
       {"sha256", &made_by.sha256, any_text(), "", "of each file of the text, as sha256sum prints"},
-      {"ngram", &made_by.ngram, {}, "", "SHA-256 of decoding.ngram"},
-      {"embedding_file", &made_by.embedding_file, {}, "", "SHA-256 of model.embedding_file"},
-      {"vocabulary", &made_by.vocabulary, {}, "", "SHA-256 of its vocabularies"},
+      {"ngram", &made_by.ngram, "SHA-256 of decoding.ngram"},
+      {"embedding_file", &made_by.embedding_file, "SHA-256 of model.embedding_file"},
+      {"vocabulary", &made_by.vocabulary, "SHA-256 of its vocabularies"},
       {"finetuned_from", &made_by.finetuned_from, any_text(), "",
        "the run whose best model this one began with; empty: none"},
       {"initialized_from", &made_by.initialized_from, any_text(), "",
@@ -45,10 +45,7 @@ Keys keys_of(Provenance& made_by) {
        "empty: none"},
       {"imported_from", &made_by.imported_from, any_text(), "",
        "the file of another program from which it has its vocabulary and its first weights; empty: none"},
-      {"unknown_is_trained",
-       &made_by.unknown_is_trained,
-       {},
-       "",
+      {"unknown_is_trained", &made_by.unknown_is_trained,
        "whether the model has learnt <unk> although its vocabulary, another one's, was made without it"},
   };
 }

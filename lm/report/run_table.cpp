@@ -161,7 +161,7 @@ struct RunTable {
     };
     const bool is_text = std::any_of(groups.begin(), groups.end(), [&](const Runs& group) {
       const std::string text = value(group).text;
-      return text != dash && !number_in(text);
+      return text != dash && !parse_number(text);
     });
     add(name, value, is_text);
   }

@@ -161,7 +161,8 @@ struct SweepDrawing {
                   "{} and {} are of several recipes, {} and {}: a diagram is of one", runs.front()->path,
                   run->path, recipe, run->recipe().name);
     for (const std::string& key : keys)
-      if (std::all_of(rows.begin(), rows.end(), [&](const Runs& row) { return number_in(value(row, key)); }))
+      if (std::all_of(rows.begin(), rows.end(),
+                      [&](const Runs& row) { return parse_number(value(row, key)); }))
         on_x.push_back(key);
     x = on_x.size() == 1 ? on_x.front() : parameters;
     std::stable_sort(rows.begin(), rows.end(),
@@ -172,7 +173,7 @@ struct SweepDrawing {
     return shown_value(row.front()->recipe(), key);
   }
   double x_of(const Runs& row) const {
-    return x == parameters ? static_cast<double>(row.front()->parameters) : *number_in(value(row, x));
+    return x == parameters ? static_cast<double>(row.front()->parameters) : *parse_number(value(row, x));
   }
   /// The mean of the score on the validation text, the less the better; infinite: not measured.
   double loss(const Runs& row) const {

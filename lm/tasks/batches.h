@@ -65,10 +65,7 @@ enum class Batching { streams, lines, crops };
 inline std::vector<std::string> names_of(Batching) { return {"streams", "lines", "crops"}; }
 /// A key of section [data], not [train].
 inline Keys keys_of(Batching& batching) {
-  return {{"batching",
-           choice(batching),
-           {},
-           "",
+  return {{"batching", choice(batching),
            "the rows of a batch: streams, whose state is carried on; lines; or crops of train.length "
            "symbols from a random offset; lines and crops are in random order, each from the initial state"}};
 }

@@ -35,10 +35,7 @@ enum class EvaluatedAs { batching, stream };
 inline std::vector<std::string> names_of(EvaluatedAs) { return {"batching", "stream"}; }
 /// A key of section [data], not [train].
 inline Keys keys_of(EvaluatedAs& evaluated_as) {
-  return {{"evaluated_as",
-           choice(evaluated_as),
-           {},
-           "",
+  return {{"evaluated_as", choice(evaluated_as),
            "how valid.txt and test.txt are read: according to data.batching (streams; lines; or "
            "sequences of train.length), or always with the state carried on"}};
 }
@@ -63,10 +60,7 @@ inline Keys keys_of(LanguageModellingOptions& options) {
         {"micro_batch", &options.micro_batch, at_least(0), "streams",
          "computed at once, a divisor of the batch: less memory, same result (except in bn_ cells); "
          "0: the whole batch"},
-        {"loss",
-         choice(options.loss),
-         {},
-         "",
+        {"loss", choice(options.loss),
          "mean over all symbols, or sum over time and mean over the batch: scales gradients, hence clip"},
         {"activation_regularization", &options.activation_regularization, at_least(0), "",
          "factor of the mean square of the last recurrent layer's output after dropout, added to the loss "

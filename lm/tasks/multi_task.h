@@ -33,20 +33,11 @@ struct MixedTaskOptions {
 };
 inline Keys keys_of(MixedTaskOptions& options) {
   return {
-      {"source",
-       &options.source,
-       {},
-       "",
+      {"source", &options.source,
        "the language that is read, the end of the names of its files: de; empty: a language model"},
-      {"target",
-       &options.target,
-       {},
-       "",
+      {"target", &options.target,
        "the language that is written; the source's: an auto-encoder, or what pairs says"},
-      {"pairs",
-       choice(options.pairs),
-       {},
-       "",
+      {"pairs", choice(options.pairs),
        "what is read and written: lines, those of the same number; or, of one language, halves, the first "
        "half of a line's words and the second; or next_lines, a line and the one after it"},
       {"ratio", &options.ratio, between(0, 1e6), "updates",

@@ -197,12 +197,12 @@ inline AskedQuestion read_question(const InputLine& line, const QuestionOptions&
   check_utf8(text, name);
   const std::size_t tab = text.find('\t');
   check_input(tab != text.npos, "{}: a line is a document, a tab, and a question with {}", name, placeholder);
-  for (const std::string_view word : words_of(text))
+  for (const std::string_view word : split_words(text))
     check_input(entity_number(word) < entities, "{}: {}, and this run's model knows markers below {}", name,
                 word, entity_marker(entities));
   AskedQuestion asked{text.substr(0, tab), text.substr(tab + 1)};
   prepare(asked.document, asked.question, reading);
-  const std::vector<std::string_view> kept = words_of(asked.document);
+  const std::vector<std::string_view> kept = split_words(asked.document);
   check_input(std::any_of(kept.begin(), kept.end(), [](auto it) { return entity_number(it) >= 0; }),
               "{}: the document names no entity, such as @entity0, in what is read of it", name);
   return asked;
@@ -211,7 +211,7 @@ inline AskedQuestion read_question(const InputLine& line, const QuestionOptions&
 /// What the model attended to in the document before it gave the answer.
 inline Alignment alignment_of(const AskedQuestion& question, const Answer& answer) {
   Alignment alignment;
-  for (const std::string_view word : words_of(question.document)) alignment.source.emplace_back(word);
+  for (const std::string_view word : split_words(question.document)) alignment.source.emplace_back(word);
   alignment.source.resize(answer.attention.size() - 1);  // the words that were read
   alignment.source.emplace_back(eos_symbol);
   alignment.target = {entity_marker(answer.entity)};
@@ -221,7 +221,7 @@ inline Alignment alignment_of(const AskedQuestion& question, const Answer& answe
 
 /// What a user should know of a document that is longer than what is read of it; else empty.
 inline std::string note_of_length(const AskedQuestion& question, std::int64_t most, const std::string& name) {
-  const std::int64_t words = std::ssize(words_of(question.document));
+  const std::int64_t words = std::ssize(split_words(question.document));
   if (words <= most) return "";
   return fmt::format(
       "{}: the document has {} words, of which this run reads the first {} (data.document_words)", name,

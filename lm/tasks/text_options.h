@@ -36,10 +36,7 @@ struct TextOptions {
 inline Keys keys_of(TextOptions& options) {
   return joined(
       {keys_of(options.tokenization),
-       {{"vocabulary",
-         choice(options.vocabulary),
-         {},
-         "",
+       {{"vocabulary", choice(options.vocabulary),
          "the texts whose symbols form the vocabulary: train.txt; or train.txt, valid.txt and "
          "test.txt, in this order, as in the code of AWD-LSTM, which uses the words of the test "
          "text, so that none is unknown"},
@@ -47,16 +44,10 @@ inline Keys keys_of(TextOptions& options) {
          "a file with the symbols of the vocabulary, one per line, as another run's vocab.txt, in place of "
          "those of the texts; empty: none"}},
        keys_of(options.limits),
-       {{"train_files",
-         &options.train_files,
-         {},
-         "",
+       {{"train_files", &options.train_files,
          "the files of the data folder that match these patterns are the training text, in the order of "
          "their names, in place of train.txt or, if there is none, train-*.txt"},
-        {"files",
-         &options.files,
-         {},
-         "",
+        {"files", &options.files,
          "train on the files of the data folder that match these patterns, in place of train.txt and "
          "valid.txt"},
         {"block_lines", &options.block_lines, at_least(1), "lines",

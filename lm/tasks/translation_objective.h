@@ -34,17 +34,11 @@ inline Keys keys_of(TranslationOptions& it) {
       {keys_of(it.batches),
        {{"label_smoothing", &it.label_smoothing, from_to_below(0, 1), "share of probability",
          "that the training loss spreads evenly over all symbols; evaluations do not"},
-        {"decides",
-         choice(it.decides),
-         {},
-         "",
+        {"decides", choice(it.decides),
          "the metric on the validation text by which the best weights are chosen"},
         {"eval_beam", &it.eval_beam, any_beam(), "hypotheses",
          "of the translations in evaluations during training; 1: greedy"},
-        {"bleu_tokenization",
-         choice(it.bleu_tokenization),
-         {},
-         "",
+        {"bleu_tokenization", choice(it.bleu_tokenization),
          "what BLEU compares: 13a for written text; none for text whose words are separated already"}}});
 }
 /// Throws InputError for settings out of range.

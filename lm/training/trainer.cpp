@@ -48,10 +48,7 @@ Keys keys_of(TrainerOptions& options) {
         {"weight_noise", &options.weight_noise, at_least(0), "",
          "standard deviation of normal noise on all weights, drawn for each update, while its gradients are "
          "computed (Graves 2013); 0: none"},
-        {"averaging",
-         choice(options.averaging),
-         {},
-         "",
+        {"averaging", choice(options.averaging),
          "evaluate and save the average of the weights after each step, while training continues from the "
          "weights themselves: never; non_monotonic: from the first evaluation whose loss is above the lowest "
          "of all but the last averaging_interval; always: from the first step, without the initial weights. "
@@ -60,10 +57,7 @@ Keys keys_of(TrainerOptions& options) {
          "the most recent ones, which non_monotonic and non_monotonic_stopping leave out"},
         {"early_stopping", &options.early_stopping, at_least(0), "evaluations",
          "without improvement that end the training; 0: never"},
-        {"non_monotonic_stopping",
-         &options.non_monotonic_stopping,
-         {},
-         "",
+        {"non_monotonic_stopping", &options.non_monotonic_stopping,
          "end the training at an evaluation that would start non_monotonic averaging"}},
        keys_of(options.optimizer),
        keys_of(options.schedule)});

@@ -169,10 +169,10 @@ void check_settings(const std::string& name, const CellSettings& settings, const
   for (size_t i = 0; i < of_given.size(); ++i) {
     const std::string& key = of_given[i].name;
     const std::string unset = value_text(of_defaults[i].member);
-    check_input(
-        find_key(own, key) || value_text(of_given[i].member) == unset,
+    if (find_key(own, key) || value_text(of_given[i].member) == unset) continue;
+    throw InputError(fmt::format(
         "{}{} is for {}, and {}cell = \"{}\" has nothing of the kind: set it to its default, --set {}{}={}",
-        section, key, cells_with(key), section, name, section, key, unset);
+        section, key, cells_with(key), section, name, section, key, unset));
   }
   Module root;
   CellOptions options = pytorch_cell(1, 1);

@@ -3,7 +3,7 @@
 //
 // A body is `HD void operator()(auto row, ...) const`. `row` is a Row of tensor/simd/cpu_row.h: a number of
 // columns, and the loops over them (map(), sum(), maximum() and others). The functions that a body gives to a
-// loop compute on several elements at once; they use + - * /, sqrt exp expm1 log log1p tanh sigmoid abs, max
+// loop compute on several elements at once; they use + - * /, sqrt exp log log1p tanh sigmoid abs, max
 // min and select. On a GPU a block of threads shares a row, and each of them runs the body: what is done
 // outside the loops and changes memory is done by one of them (first(), owns()), and what one of them has
 // written another may read only after wait() or a reduction, such as sum().

@@ -38,7 +38,6 @@ HD Scalar min(Scalar a, Scalar b) { return select(a <= b, a, b); }
 HD Scalar abs(Scalar x) { return std::fabs(x.value); }
 HD Scalar sqrt(Scalar x) { return std::sqrt(x.value); }
 HD Scalar exp(Scalar x) { return RONDO_MATH::exp(x.value); }
-HD Scalar expm1(Scalar x) { return RONDO_MATH::expm1(x.value); }
 HD Scalar log(Scalar x) { return RONDO_MATH::log(x.value); }
 HD Scalar log1p(Scalar x) { return RONDO_MATH::log1p(x.value); }
 HD Scalar tanh(Scalar x) { return RONDO_MATH::tanh(x.value); }

@@ -7,7 +7,7 @@
 // GPU, by one or several of the following, separated by commas.
 //
 //   perturb=SEED     numbers differ from the host's as a real GPU's may: products by a factor of
-//                    1 +- 2^-22, the results of exp, expm1, log, log1p and tanh by up to two units in the
+//                    1 +- 2^-22, the results of exp, log, log1p and tanh by up to two units in the
 //                    last place, always the same for one seed, which is not 0
 //   gpus=N           as many GPUs in the machine, for as many processes
 //   memory=BYTES, capability=7.5, absent, old_driver, fails_at=LAUNCH     a GPU that is not as it should be

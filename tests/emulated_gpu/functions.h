@@ -14,7 +14,6 @@ namespace rondo::emulated_gpu::math {
 float perturbed(float x);
 
 inline float exp(float x) { return x == 0 ? 1 : perturbed(std::exp(x)); }
-inline float expm1(float x) { return perturbed(std::expm1(x)); }
 inline float log(float x) { return perturbed(std::log(x)); }
 inline float log1p(float x) { return perturbed(std::log1p(x)); }
 inline float tanh(float x) { return std::clamp(perturbed(std::tanh(x)), -1.f, 1.f); }

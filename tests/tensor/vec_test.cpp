@@ -1,4 +1,4 @@
-// Our exp, log, tanh, sigmoid, expm1 and log1p against the C library in double: the largest errors that
+// Our exp, log, tanh, sigmoid and log1p against the C library in double: the largest errors that
 // tensor/simd/vec.h documents, and that a value depends neither on its place in an array nor on the array's
 // length.
 #include "tensor/simd/vec.h"
@@ -31,9 +31,9 @@ double exact_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 // tanh has 2.3 ulp for one division and no polynomial of its own: 0.6 of the time that 1.5 ulp took.
 const Case cases[] = {
-    {"exp", exp, std::exp, 1},       {"log", log, std::log, 1},
-    {"tanh", tanh, std::tanh, 2.5},  {"sigmoid", sigmoid, exact_sigmoid, 2.5, 1.17549435e-38},
-    {"expm1", expm1, std::expm1, 2}, {"log1p", log1p, std::log1p, 2.5},
+    {"exp", exp, std::exp, 1},         {"log", log, std::log, 1},
+    {"tanh", tanh, std::tanh, 2.5},    {"sigmoid", sigmoid, exact_sigmoid, 2.5, 1.17549435e-38},
+    {"log1p", log1p, std::log1p, 2.5},
 };
 
 /// The distance to the exact result in units of the last place of a float of its size.

@@ -80,10 +80,10 @@ TEST(SplitLines, NewlinesEndLines) {
 }
 
 TEST(NumberIn, WholeTextsThatAreFiniteNumbers) {
-  EXPECT_EQ(number_in("-0.5"), -0.5);
-  EXPECT_EQ(number_in("1e-3"), 1e-3);
+  EXPECT_EQ(parse_number("-0.5"), -0.5);
+  EXPECT_EQ(parse_number("1e-3"), 1e-3);
   for (const char* const text : {"", " 1", "1 ", "1x", "x", "inf", "-inf", "nan", "1e999"})
-    EXPECT_EQ(number_in(text), std::nullopt) << text;
+    EXPECT_EQ(parse_number(text), std::nullopt) << text;
 }
 
 TEST(CheckKind, FilesThatAreNoText) {
