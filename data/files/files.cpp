@@ -1,4 +1,4 @@
-// Atomic writing, appending, and reading by lines; see data/files/files.h. POSIX calls, because the standard
+// Atomic writing and appending; see data/files/files.h. POSIX calls, because the standard
 // library has no fsync and follows links.
 #include "data/files/files.h"
 
@@ -154,30 +154,6 @@ void write_atomically(const std::filesystem::path& path, std::span<const std::st
 
 void write_atomically(const std::filesystem::path& path, std::string_view bytes) {
   write_atomically(path, std::span(&bytes, 1));
-}
-
-void read_lines(const std::filesystem::path& path,
-                const std::function<void(std::string_view, bool ended)>& use) {
-  UnpackedFile file(path);
-  bool is_first = true;
-  const auto use_line = [&](std::string_view line, bool ended) {
-    constexpr std::string_view mark = "\xef\xbb\xbf";
-    if (std::exchange(is_first, false) && line.starts_with(mark)) line.remove_prefix(mark.size());
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    use(line, ended);
-  };
-  std::string rest;  // the start of a line that ends in a later block
-  for (std::string block = file.read(); !block.empty(); block = file.read()) {
-    std::string_view left = block;
-    for (std::size_t end; (end = left.find('\n')) != std::string_view::npos; left.remove_prefix(end + 1)) {
-      rest += left.substr(0, end);
-      use_line(rest, true);
-      rest.clear();
-    }
-    rest += left;
-    check_has_lines(rest.size() <= longest_line, path);
-  }
-  if (!rest.empty()) use_line(rest, false);
 }
 
 void append_line(const std::filesystem::path& path, std::string_view line, const IsWhole& is_whole) {

@@ -1,5 +1,5 @@
 // Writing files safely: a file is replaced atomically, so that a killed run never leaves a broken one, or
-// extended by whole lines, and read line by line. Symbolic links are never written through: a replaced link
+// extended by whole lines. Symbolic links are never written through: a replaced link
 // is removed and its target stays as it is; a link that should be extended is refused. The folder may be a
 // link. Formats of tensors: data/files/safetensors.h. Reading whole files: data/files/input_file.h.
 #pragma once
@@ -24,15 +24,6 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
 /// Does the same for contents that `write` passes piece by piece, because they are too long for the memory.
 using WritePiece = std::function<void(std::string_view)>;
 void write_atomically(const std::filesystem::path& path, const std::function<void(const WritePiece&)>& write);
-
-/// The maximum length: a file with a longer line is not a file of lines.
-constexpr std::size_t longest_line = 16 << 20;
-
-/// Calls `use` with each line of a file, without its newline, CRLF or LF, and whether it had one: the last
-/// line may have none. A byte-order mark is left out. Holds about one line in memory. InputErrors of
-/// UnpackedFile, and for a longer line.
-void read_lines(const std::filesystem::path& path,
-                const std::function<void(std::string_view, bool ended)>& use);
 
 /// Whether a line, with its newline or without, is complete: a killed process may have written a part.
 using IsWhole = std::function<bool(std::string_view)>;

@@ -134,15 +134,17 @@ std::string read_file(const std::filesystem::path& path, Pipes pipes, std::uint6
   return bytes;
 }
 
-std::string sha256_hex(const InputFile& file, std::uint64_t begin) {
+std::string sha256_hex(const InputFile& file, std::uint64_t begin, std::uint64_t end, std::string_view last) {
   Sha256 digest;
+  end = std::min(end, file.size());
   std::string part(std::size_t{1} << 18, '\0');  // fits into the cache
-  while (begin < file.size()) {
-    part.resize(std::min<std::uint64_t>(part.size(), file.size() - begin));
+  while (begin < end) {
+    part.resize(std::min<std::uint64_t>(part.size(), end - begin));
     file.read(begin, part);
     digest.update(part);
     begin += part.size();
   }
+  digest.update(last);
   return digest.hex();
 }
 
@@ -219,30 +221,20 @@ class Zstandard : public Unpacker {
 };
 #endif
 
-std::unique_ptr<Unpacker> unpacker_for(const std::filesystem::path& path) {
-  if (!is_packed(path)) return nullptr;
-  const bool is_gzip = path.extension() == ".gz";
+/// Null for another suffix, and without the library.
+std::unique_ptr<Unpacker> unpacker_for([[maybe_unused]] std::string_view suffix) {
 #ifdef RONDO_ZLIB
-  if (is_gzip) return std::make_unique<Gzip>();
+  if (suffix == ".gz") return std::make_unique<Gzip>();
 #endif
 #ifdef RONDO_ZSTD
-  if (!is_gzip) return std::make_unique<Zstandard>();
+  if (suffix == ".zst") return std::make_unique<Zstandard>();
 #endif
-  throw_built_without(is_gzip ? "zlib" : "libzstd", printable(path.string()),
-                      is_gzip ? "zlib1g-dev" : "libzstd-dev");
+  return nullptr;
 }
 
 }  // namespace
 
-bool can_unpack([[maybe_unused]] std::string_view suffix) {
-#ifdef RONDO_ZLIB
-  if (suffix == ".gz") return true;
-#endif
-#ifdef RONDO_ZSTD
-  if (suffix == ".zst") return true;
-#endif
-  return false;
-}
+bool can_unpack(std::string_view suffix) { return unpacker_for(suffix) != nullptr; }
 
 bool is_packed(const std::filesystem::path& path) {
   return std::find(std::begin(packed_suffixes), std::end(packed_suffixes), path.extension().string()) !=
@@ -262,7 +254,12 @@ std::filesystem::path plain_or_packed(const std::filesystem::path& file) {
 }
 
 UnpackedFile::UnpackedFile(const std::filesystem::path& path, Pipes pipes)
-    : file_(path, pipes), unpacker_(unpacker_for(path)) {}
+    : file_(path, pipes), unpacker_(unpacker_for(path.extension().string())) {
+  if (unpacker_ || !is_packed(path)) return;
+  const bool is_gzip = path.extension() == ".gz";
+  throw_built_without(is_gzip ? "zlib" : "libzstd", printable(path.string()),
+                      is_gzip ? "zlib1g-dev" : "libzstd-dev");
+}
 UnpackedFile::~UnpackedFile() = default;
 
 std::string UnpackedFile::read() {

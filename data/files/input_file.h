@@ -87,12 +87,14 @@ class InputFile {
 
 constexpr std::uint64_t any_size = std::numeric_limits<std::uint64_t>::max();
 /// Returns the bytes of a file, unpacked if its name says that it is packed; there may be none. Throws
-/// InputError as UnpackedFile does, and for more than `most` bytes, where it stops reading.
+/// InputError as UnpackedFile does, and for more than `most` bytes, where it stops reading. For texts:
+/// read_text() of data/text/text.h.
 std::string read_file(const std::filesystem::path& path, Pipes pipes = Pipes::refused,
                       std::uint64_t most = any_size);
 
-/// SHA-256 of the bytes from `begin` on, in hexadecimal.
-std::string sha256_hex(const InputFile& file, std::uint64_t begin = 0);
+/// SHA-256 of the bytes from `begin` to `end`, and then of `last`, in hexadecimal.
+std::string sha256_hex(const InputFile& file, std::uint64_t begin = 0, std::uint64_t end = any_size,
+                       std::string_view last = "");
 
 /// The endings of packed files.
 constexpr std::string_view packed_suffixes[] = {".gz", ".zst"};
@@ -128,7 +130,7 @@ class UnpackedFile {
  private:
   InputFile file_;
   std::unique_ptr<Unpacker> unpacker_;  // null: not packed
-  Sha256 digest_;
+  Sha256 digest_, content_digest_;      // the latter if it is packed
   std::uint64_t position_ = 0;
 };
 

@@ -23,15 +23,7 @@ std::string_view stripped(std::string_view line) {
   return line;
 }
 
-std::vector<std::string_view> split_words(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const std::size_t begin = at;
-    while (at < text.size() && !is_space(text[at])) ++at;
-    if (at > begin) words.push_back(text.substr(begin, at - begin));
-  }
-  return words;
-}
+std::vector<std::string_view> split_words(std::string_view text) { return split_at(text, is_space); }
 
 std::vector<std::string_view> split_fields(std::string_view line) {
   std::vector<std::string_view> fields;
@@ -43,12 +35,21 @@ std::vector<std::string_view> split_fields(std::string_view line) {
   }
 }
 
-std::optional<double> parse_number(std::string_view text) {
-  double number = 0;
+namespace {
+template <class Number>
+std::optional<Number> parse(std::string_view text) {
+  Number number = 0;
   const char* const end = text.data() + text.size();
   const auto [read, failure] = std::from_chars(text.data(), end, number);
-  return read == end && failure == std::errc() && std::isfinite(number) ? std::optional(number)
-                                                                        : std::nullopt;
+  return read == end && failure == std::errc() ? std::optional(number) : std::nullopt;
+}
+}  // namespace
+
+std::optional<std::int64_t> parse_integer(std::string_view text) { return parse<std::int64_t>(text); }
+
+std::optional<double> parse_number(std::string_view text) {
+  const std::optional<double> number = parse<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 std::size_t utf8_length(std::string_view text, std::size_t at) {
@@ -109,16 +110,17 @@ std::string replace_invalid_utf8(std::string_view text) {
 void check_kind(std::string_view bytes, const std::string& name) {
   using namespace std::string_view_literals;
   struct Kind {
-    std::string_view begin, name;
+    std::string_view begin, name, command;
   };
   static constexpr Kind kinds[] = {
-      {"\x1f\x8b"sv, "gzip"},    {"BZh"sv, "bzip2"},
-      {"\xfd\x37zXZ\0"sv, "xz"}, {"\x28\xb5\x2f\xfd"sv, "Zstandard"},
-      {"PK\x03\x04"sv, "ZIP"},   {"%PDF-"sv, "PDF"},
+      {"\x1f\x8b"sv, "gzip", "gzip -dc FILE"},       {"\x28\xb5\x2f\xfd"sv, "Zstandard", "zstd -dc FILE"},
+      {"BZh"sv, "bzip2", "bzip2 -dc FILE"},          {"\xfd\x37zXZ\0"sv, "xz", "xz -dc FILE"},
+      {"\x04\x22\x4d\x18"sv, "LZ4", "lz4 -dc FILE"}, {"7z\xbc\xaf\x27\x1c"sv, "7-Zip", "7z x -so FILE"},
+      {"PK\x03\x04"sv, "ZIP", "unzip -p FILE"},      {"%PDF-"sv, "PDF", "pdftotext FILE -"},
   };
   for (const Kind& kind : kinds)
-    check_input(!bytes.starts_with(kind.begin), "{}: looks like a {} file; give the text that is in it", name,
-                kind.name);
+    check_input(!bytes.starts_with(kind.begin), "{}: looks like a {} file; take the text out of it: {} > NEW",
+                name, kind.name, kind.command);
   constexpr std::size_t length = 8;  // of the number that begins a safetensors file, before its JSON header
   const bool is_safetensors =
       bytes.size() > length && bytes[length - 1] == '\0' && bytes.substr(length).starts_with("{\"");
@@ -147,7 +149,7 @@ std::string excerpt(std::string_view text) {
   constexpr std::size_t most = 100;
   if (text.size() <= most) return printable(text);
   std::size_t end = most;
-  while (end > most - 4 && (text[end] & 0xc0) == 0x80) --end;  // do not cut a character
+  while (end > most - 4 && continues_character(text[end])) --end;  // do not cut a character
   return printable(text.substr(0, end)) + "...";
 }
 

@@ -13,6 +13,9 @@
 
 namespace rondo {
 
+/// The maximum length: a file with a longer line is not a file of lines.
+constexpr std::size_t longest_line = 16 << 20;
+
 /// The lines of a text without their newlines; a last line need not end in one.
 std::vector<std::string_view> split_lines(std::string_view text);
 
@@ -20,13 +23,28 @@ std::vector<std::string_view> split_lines(std::string_view text);
 constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 /// A line without the white space around it.
 std::string_view stripped(std::string_view line);
+/// Splits a text at the characters that `is_between` says, of which several count as one.
+template <class IsBetween>
+std::vector<std::string_view> split_at(std::string_view text, IsBetween is_between) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t begin = at;
+    while (at < text.size() && !is_between(text[at])) ++at;
+    if (at > begin) words.push_back(text.substr(begin, at - begin));
+  }
+  return words;
+}
 /// Splits a text at white space.
 std::vector<std::string_view> split_words(std::string_view text);
 /// Splits a line at its tabs.
 std::vector<std::string_view> split_fields(std::string_view line);
 /// Returns the finite number that the whole text spells, such as 12, -0.5 or 1e-3; else nothing.
 std::optional<double> parse_number(std::string_view text);
+/// Returns the whole number that the whole text spells, such as 12 or -3; else nothing.
+std::optional<std::int64_t> parse_integer(std::string_view text);
 
+/// Whether a byte of UTF-8 continues a character, and does not begin one.
+constexpr bool continues_character(char byte) { return (byte & 0xc0) == 0x80; }
 /// The number of bytes of the UTF-8 sequence that begins at `at` (1 to 4), or 0 if there is none. Strict
 /// (Unicode 15, table 3-7): no overlong form, no surrogate, nothing above U+10FFFF, nothing truncated. Needs
 /// at < text.size().
@@ -50,8 +68,11 @@ void check_is_text(std::string_view text, const std::string& name);
 /// `text` with U+FFFD, the replacement character, in place of each byte that is not UTF-8.
 std::string replace_invalid_utf8(std::string_view text);
 
-/// Throws InputError if bytes begin like a file of another kind than text: a packed one, a PDF, a safetensors
-/// file.
+/// A byte-order mark in UTF-8, with which some programs begin a text.
+inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+
+/// Throws InputError if bytes begin like a file of another kind than text: a packed one or a PDF, with the
+/// command that gives the text; a safetensors file.
 void check_kind(std::string_view bytes, const std::string& name);
 
 /// `text` for a line on a terminal: control characters, and bytes that are not UTF-8, become `\xNN`.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <numbers>
 #include <optional>
@@ -12,12 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "data/files/input_file.h"
-
 namespace rondo {
 namespace {
 
-constexpr std::string_view line_start_name = "<s>", line_end_name = "</s>", blank_name = "<space>";
+constexpr std::string_view line_start_name = "<s>", line_end_name = "</s>", blank_name = "<space>",
+                           capital_unknown = "<UNK>";
 constexpr double log10_of_zero = -99, zero = -std::numeric_limits<double>::infinity();
 
 /// The name of a symbol in a file.
@@ -34,22 +32,13 @@ std::string name_of(const std::string& symbol, Unit unit) {
   return symbol == "\\" ? symbol : escape_symbol(symbol);
 }
 
-/// The inverse; nothing if a text of the unit cannot contain the symbol. Not for `<s>`.
-std::optional<std::string> symbol_of(std::string_view name, Unit unit) {
-  if (name == line_end_name) return std::string(line_end_symbol(unit));
-  if (unit == Unit::words) return std::string(name);
-  if (name == blank_name) return " ";
-  const auto symbol = name == "\\" ? std::string(name) : unescape_symbol(name);
-  return symbol && is_of_unit(*symbol, unit) ? symbol : std::nullopt;
-}
-
 class Reader {
  public:
   Reader(const std::filesystem::path& path, Tokenization tokenization)
-      : name_(path.string()),
-        text_(read_file(path, Pipes::accepted)),
-        rest_(text_),
-        vocabulary_(tokenization) {}
+      : text_(read_text(path, Pipes::accepted)),
+        rest_(text_.content),
+        vocabulary_(tokenization),
+        has_unknown_(text_.content.find(unknown_symbol) != std::string::npos) {}
 
   Arpa read() {
     do check_here(next_line(), "no \\data\\: is it an ARPA file?");
@@ -62,7 +51,7 @@ class Reader {
       add_ngrams(model, order);
     }
     check_here(line_ == "\\end\\", "expected \\end\\ after the {}-grams: '{}'", counts_.size(), line_);
-    return {std::move(vocabulary_), std::move(model)};
+    return {std::move(vocabulary_), std::move(model), is_closed_};
   }
 
  private:
@@ -75,8 +64,8 @@ class Reader {
   template <class... Arguments>
   void check_here(bool ok, fmt::format_string<Arguments...> text, Arguments&&... arguments) const {
     if (!ok)
-      throw InputError(
-          fmt::format("{}:{}: {}", name_, number_, fmt::vformat(text, fmt::make_format_args(arguments...))));
+      throw InputError(fmt::format("{}:{}: {}", text_.name, number_,
+                                   fmt::vformat(text, fmt::make_format_args(arguments...))));
   }
 
   /// Goes to the next line that is not blank, and removes the white space around it. False at the end.
@@ -102,11 +91,9 @@ class Reader {
       const std::vector<std::string_view> before = split_words(line_.substr(0, equals));
       const bool is_good = before == std::vector<std::string_view>{"ngram", std::to_string(expected)};
       const std::string_view number = stripped(line_.substr(std::min(equals + 1, line_.size())));
-      std::int64_t count = -1;
-      const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), count);
-      check_here(is_good && failure == std::errc() && end == number.data() + number.size() &&
-                     count >= (expected == 1),
-                 "expected 'ngram {}=' and a number: '{}'", expected, line_);
+      const std::int64_t count = parse_integer(number).value_or(-1);
+      check_here(is_good && count >= (expected == 1), "expected 'ngram {}=' and a number: '{}'", expected,
+                 line_);
       counts_.push_back(count);
     }
     check_here(!counts_.empty(), "expected 'ngram 1=' and a number: '{}'", line_);
@@ -136,7 +123,7 @@ class Reader {
   }
 
   void parse_entry(int order, Entry& entry) const {
-    entry.words = split_words(line_);
+    entry.words = split_at(line_, [](char c) { return c == ' ' || c == '\t'; });
     const auto words = static_cast<std::size_t>(order);
     const bool has_weight = entry.words.size() == words + 2;
     check_here(has_weight || entry.words.size() == words + 1,
@@ -150,6 +137,7 @@ class Reader {
 
   /// The natural logarithm, from the text of the decimal one.
   double logarithm(std::string_view text) const {
+    if (text == "-inf") return zero;
     const std::optional<double> value = parse_number(text);
     check_here(value.has_value(), "'{}' is not a number", text);
     return *value <= log10_of_zero ? zero : *value * std::numbers::ln10;
@@ -171,7 +159,7 @@ class Reader {
       }
       // A text without line ends has no such symbol, but other toolkits require the name.
       if (name == line_end_name && unit != Unit::words && entry.log_probability == zero) return;
-      const auto symbol = symbol_of(name, unit);
+      const auto symbol = symbol_of(name);
       check_here(symbol.has_value(), "'{}' cannot occur in a text of {}: this is a model of another unit",
                  name, name_of(unit));
       check_here(vocabulary_.add(*symbol), "'{}' appears twice", name);
@@ -180,11 +168,25 @@ class Reader {
     check_here(unit != Unit::words || vocabulary_.line_end_id().has_value(),
                "{} is not among the unigrams: the end of each line is scored", line_end_name);
     check_here(!unigrams.empty(), "no unigram but {}", line_start_name);
+    is_closed_ = vocabulary_.add(std::string(unknown_symbol));
+    if (is_closed_) unigrams.push_back({empty, static_cast<std::int32_t>(unigrams.size()), zero, 0});
     const auto V = static_cast<std::int32_t>(unigrams.size());
     unigrams.push_back({empty, V, zero, weight_of_start});  // if the file has none, no n-gram begins with it
     NgramModel model(V);
     model.add_order(unigrams);
     return model;
+  }
+
+  /// The symbol that a name in the file stands for; nothing if a text of the unit cannot contain it. Not for
+  /// `<s>`.
+  std::optional<std::string> symbol_of(std::string_view name) const {
+    const Unit unit = vocabulary_.tokenization().unit;
+    if (name == line_end_name) return std::string(line_end_symbol(unit));
+    if (name == capital_unknown && !has_unknown_) return std::string(unknown_symbol);
+    if (unit == Unit::words) return std::string(name);
+    if (name == blank_name) return " ";
+    const auto symbol = name == "\\" ? std::string(name) : unescape_symbol(name);
+    return symbol && is_of_unit(*symbol, unit) ? symbol : std::nullopt;
   }
 
   void add_ngrams(NgramModel& model, int order) {
@@ -211,7 +213,7 @@ class Reader {
     ngrams.reserve(found.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
       const bool is_new = i == 0 || key(found[i]) != key(found[i - 1]);
-      check_input(is_new, "{}:{}: this {}-gram is already on line {}", name_, found[i].second, order,
+      check_input(is_new, "{}:{}: this {}-gram is already on line {}", text_.name, found[i].second, order,
                   is_new ? 0 : found[i - 1].second);
       ngrams.push_back(found[i].first);
     }
@@ -223,17 +225,18 @@ class Reader {
       check_here(is_first, "{} inside an n-gram: it only begins a line", name);
       return model.symbols();
     }
-    const auto symbol = symbol_of(name, vocabulary_.tokenization().unit);
+    const auto symbol = symbol_of(name);
     const auto id = symbol ? vocabulary_.id(*symbol) : std::nullopt;
     check_here(id.has_value(), "'{}' is not among the unigrams", name);
     return *id;
   }
 
-  std::string name_, text_;
+  Text text_;
   std::string_view rest_, line_;  // the unread rest; the current line
   std::int64_t number_ = 0;       // of the line, from 1
   std::vector<std::int64_t> counts_;
   Vocabulary vocabulary_;
+  bool has_unknown_, is_closed_ = false;
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 //   ngram 1=4
 //   ngram 2=2
 //   \1-grams:                  log10 p, the n-gram, optionally log10 of its back-off weight,
-//   -99    <s>    -0.30103     with white space between
+//   -99    <s>    -0.30103     with spaces or tabs between
 //   -0.6   </s>
 //   -0.6   a      -0.2
 //   -1     <unk>
@@ -14,9 +14,10 @@
 //   -0.5   a </s>
 //   \end\                      the rest is not read
 //
-// -99 stands for the logarithm of 0. `<s>` is the start of a line, used only as context; `</s>` is its end,
-// Rondo's `<eos>` or newline; `<unk>` is `<unk>`. Words are written as they are. Among characters and bytes,
-// a blank is `<space>`; control characters, and bytes that are not UTF-8, are escaped as in vocab.txt (`\t`,
+// -99 and -inf stand for the logarithm of 0. `<s>` is the start of a line, used only as context; `</s>` is
+// its end, Rondo's `<eos>` or newline; `<unk>` is `<unk>`, and so is `<UNK>` if the file has no `<unk>`.
+// Words are written as they are. Among characters and bytes, a blank is `<space>`; control characters, and
+// bytes that are not UTF-8, are escaped as in vocab.txt (`\t`,
 // `\x0c`, `\xe4`); a single backslash is itself. There no other symbol has more than one character, so that
 // these names are unambiguous. A file that is read may be packed: MODEL.arpa.gz. Read next: lm/, the program.
 #pragma once
@@ -33,12 +34,15 @@ namespace rondo {
 struct Arpa {
   Vocabulary vocabulary;  // in the order of the file's unigrams, without `<s>`
   NgramModel model;
+  /// The file has no `<unk>`, as SRILM's files by default. Then it is the last symbol, of probability 0, and
+  /// nothing of what precedes it is context of what follows. Who measures a text leaves it out.
+  bool is_closed = false;
 };
 
 /// Reads a file. A missing weight is 1; weights of the highest order, which mean nothing, are ignored. A
-/// pruned model may lack suffixes of its n-grams. Lines may end in CRLF. InputError, "FILE:LINE: what", if
-/// the file is not in the format: no `\data\`, counts that differ from those of the sections, no `\end\`; a
-/// log10 p that is not a number or is above 0, a weight that is not a number; an n-gram whose words are not
+/// pruned model may lack suffixes of its n-grams. InputErrors of read_text(); InputError, "FILE:LINE: what",
+/// if the file is not in the format: no `\data\`, counts that differ from those of the sections, no `\end\`;
+/// a log10 p that is not a number or is above 0, a weight that is not a number; an n-gram whose words are not
 /// unigrams, whose context is not an n-gram of the order below, that occurs twice, or that has `<s>` after
 /// its first word; a unigram that is not a symbol of the unit; for words, no `</s>`.
 Arpa read_arpa(const std::filesystem::path& path, Tokenization tokenization);

@@ -68,16 +68,11 @@ void hold_out(LabelledTexts& texts, const LabelledFiles& files) {
 }  // namespace
 
 Text read_labelled_file(const fs::path& file, Encoding encoding, Unit unit) {
-  std::string raw = read_file(file);
-  const std::string sha256 = sha256_hex(raw), name = printable(file.string());
-  if (encoding == Encoding::windows_1252) raw = utf8_of_windows_1252(raw);
-  try {
-    if (unit != Unit::bytes) check_utf8(raw, name);
-  } catch (const NotUtf8& error) {
-    throw InputError(fmt::format("{}, or set data.encoding = \"windows_1252\"", error.what()));
-  }
-  Text text = clean_sentences(std::move(raw), name, unit);
-  text.sha256 = sha256;
+  if (encoding == Encoding::utf8)
+    return read_sentences(file, unit, ", or set data.encoding = \"windows_1252\"");
+  Text text = read_text(file, Pipes::refused, any_size, unit == Unit::bytes ? unit : Unit::words);
+  text.content = utf8_of_windows_1252(text.content);
+  check_sentences(text, unit);
   return text;
 }
 
@@ -134,20 +129,24 @@ LabelledText labelled_text(Text file) {
   LabelledText text;
   std::string sentences;
   std::int64_t line = 0;
+  std::vector<std::int64_t> left_out;
   for (const std::string_view row : split_lines(file.content)) {
     ++line;
     const std::string_view label = row.substr(0, row.find_first_of(blanks));
     const std::string_view sentence = row.substr(std::min(label.size() + 1, row.size()));
+    if (stripped(sentence).empty()) {
+      left_out.push_back(line);
+      continue;
+    }
     check_input(!label.empty(), "{}: line {}: no label: a line is a label, a space and a sentence", file.name,
                 line);
-    check_input(sentence.find_first_not_of(blanks) != std::string_view::npos,
-                "{}: line {}: no sentence after the label '{}': remove the line", file.name, line,
-                excerpt(label));
     text.labels.emplace_back(label);
     text.lines.push_back(line);
     sentences += sentence;
     sentences += '\n';
   }
+  note_left_out(file, left_out);
+  check_input(!text.labels.empty(), "{}: no line has a label and a sentence", file.name);
   text.sentences = std::move(file);
   text.sentences.content = std::move(sentences);
   return text;
@@ -160,7 +159,9 @@ LabelledTexts open_labelled_texts(const fs::path& folder, const LabelledFiles& f
   const auto read = [&](Split split, const std::string& name) {
     const fs::path file = plain_or_packed(folder / name);
     check_is_there(file, fmt::format(" (data.{}_file)", name_of(split)));
-    texts[split] = labelled_text(texts.record(read_labelled_file(file, files.encoding, unit)));
+    LabelledText text = labelled_text(read_labelled_file(file, files.encoding, unit));
+    text.sentences = texts.record(std::move(text.sentences));
+    texts[split] = std::move(text);
   };
   read(Split::train, files.train);
   if (!files.valid.empty()) read(Split::valid, files.valid);
@@ -183,16 +184,21 @@ Vocabulary labels_of(const LabelledText& train) {
   return labels;
 }
 
-LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vocabulary,
-                                  const Vocabulary& labels) {
-  LabelledSentences result;
+std::vector<std::int32_t> ids_of_labels(const LabelledText& text, const Vocabulary& labels) {
+  std::vector<std::int32_t> ids;
   for (std::size_t i = 0; i < text.labels.size(); ++i) {
     const auto id = labels.id(text.labels[i]);
     check_input(id.has_value(), "{}: line {}: no sentence of the training text has the label '{}'",
                 text.sentences.name, text.lines[i], excerpt(text.labels[i]));
-    result.labels.push_back(*id);
+    ids.push_back(*id);
   }
-  result.sentences = encode_sentences(text.sentences.content, text.sentences.name, vocabulary);
+  return ids;
+}
+
+LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vocabulary,
+                                  const Vocabulary& labels) {
+  LabelledSentences result{encode_sentences(text.sentences.content, text.sentences.name, vocabulary),
+                           ids_of_labels(text, labels)};
   check(result.sentences.size() == std::ssize(result.labels),
         "[labelled sentences] {} sentences and {} labels", result.sentences.size(), result.labels.size());
   return result;

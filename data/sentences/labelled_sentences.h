@@ -67,6 +67,9 @@ LabelledTexts open_labelled_texts(const std::filesystem::path& folder, const Lab
 Vocabulary labels_of(const LabelledText& train);
 inline constexpr Tokenization tokenization_of_labels{.unit = Unit::pieces};
 
+/// The ids of the labels of a text. InputError, with the line, for a label that is none of labels_of().
+std::vector<std::int32_t> ids_of_labels(const LabelledText& text, const Vocabulary& labels);
+
 struct LabelledSentences {
   Sentences sentences;
   std::vector<std::int32_t> labels;  // of each sentence
@@ -74,7 +77,7 @@ struct LabelledSentences {
   std::int64_t size() const { return sentences.size(); }
   std::int64_t scored() const { return size(); }
 };
-/// InputErrors of encode_sentences(); with the line, for a label that is none of labels_of().
+/// InputErrors of encode_sentences() and ids_of_labels().
 LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vocabulary,
                                   const Vocabulary& labels);
 

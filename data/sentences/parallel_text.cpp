@@ -103,7 +103,7 @@ Text open_side(const fs::path& prefix, const std::string& language, Unit unit) {
   const fs::path file = side_path(prefix, language);
   check_is_there(file,
                  fmt::format(": a side of a text of pairs, which is named without .{}", printable(language)));
-  return clean_sentences(read_file(file), file.string(), unit);
+  return read_sentences(file, unit);
 }
 
 // --- A generated task ---

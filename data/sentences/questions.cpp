@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <set>
 
@@ -55,11 +54,8 @@ std::string entity_marker(std::int64_t number) { return fmt::format("{}{}", enti
 std::int64_t entity_number(std::string_view word) {
   if (!word.starts_with(entity_prefix)) return -1;
   word.remove_prefix(entity_prefix.size());
-  std::int64_t number = -1;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc() && end == word.data() + word.size() && number >= 0 && number < most_entities
-             ? number
-             : -1;
+  const std::int64_t number = parse_integer(word).value_or(-1);
+  return number >= 0 && number < most_entities ? number : -1;
 }
 
 void QuestionText::add(std::string_view document, std::string_view question, std::string_view answer,

@@ -4,61 +4,54 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
-#include "data/files/files.h"
 #include "data/text/text.h"
 
 namespace rondo {
 
 // --- Pairs of sentences with a judgment ---
 
-namespace {
-
-/// Where the two sentences and the judgment are, and how many fields a line needs.
-struct Places {
-  std::size_t first, second, judgment;
-
-  std::size_t fields() const { return std::max({first, second, judgment}) + 1; }
-};
-Places places_of(const std::vector<std::string_view>& names, const PairColumns& columns) {
-  const auto place = [&](const std::string& name) {
-    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-  };
-  return {place(columns.first), place(columns.second), place(columns.judgment)};
-}
-
-}  // namespace
-
 JudgedPairs read_judged_pairs(const std::filesystem::path& file, const PairColumns& columns, double least,
                               double most, bool bare) {
-  const Text text = clean_sentences(read_file(file, Pipes::refused, 1 << 30), file.string(), Unit::words);
+  Text text = read_sentences(file, Unit::words);
   const std::string& name = text.name;
   JudgedPairs pairs;
   pairs.sha256 = text.sha256;
   const std::vector<std::string_view> lines = split_lines(text.content);
   const std::vector<std::string_view> names = split_fields(lines.front());
-  Places places = places_of(names, columns);
-  const bool has_names = places.fields() <= names.size(), is_bare = !has_names && bare && names.size() == 3;
-  if (is_bare) places = {1, 2, 0};
+  const auto place_of = [&](const std::string& column) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), column) - names.begin());
+  };
+  std::size_t one = place_of(columns.first), other = place_of(columns.second),
+              judged = place_of(columns.judgment), last = std::max({one, other, judged});
+  const bool has_names = last < names.size(), is_bare = !has_names && bare && names.size() == 3;
+  if (is_bare) one = 1, other = last = 2, judged = 0;
   check_input(
       has_names || is_bare,
       "{}: line 1: no columns {}, {} and {}, separated by tabs{}: is this the file that its name says?", name,
       columns.first, columns.second, columns.judgment, bare ? ", nor three columns without names" : "");
+  std::vector<std::int64_t> left_out;
   for (std::size_t i = has_names ? 1 : 0; i < lines.size(); ++i) {
+    if (stripped(lines[i]).empty()) {
+      left_out.push_back(static_cast<std::int64_t>(i) + 1);
+      continue;
+    }
     const std::vector<std::string_view> cells = split_fields(lines[i]);
-    check_input(cells.size() >= places.fields(), "{}: line {}: {} columns; too few", name, i + 1,
-                cells.size());
-    const std::string_view judgment = stripped(cells[places.judgment]);
+    check_input(cells.size() > last, "{}: line {}: {} columns; too few", name, i + 1, cells.size());
+    const std::string_view judgment = stripped(cells[judged]);
     const std::optional<double> value = parse_number(judgment);
     check_input(value && *value >= least && *value <= most, "{}: line {}: '{}' is no judgment from {} to {}",
                 name, i + 1, excerpt(judgment), least, most);
-    const std::string_view first = stripped(cells[places.first]), second = stripped(cells[places.second]);
+    const std::string_view first = stripped(cells[one]), second = stripped(cells[other]);
     check_input(!first.empty() && !second.empty(), "{}: line {}: an empty sentence", name, i + 1);
     pairs.first.emplace_back(first);
     pairs.second.emplace_back(second);
     pairs.judgments.push_back(*value);
   }
   check_input(pairs.size() > 0, "{}: no pairs of sentences", name);
+  note_left_out(text, left_out);
+  pairs.notes = std::move(text.notes);
   return pairs;
 }
 
@@ -77,14 +70,24 @@ std::optional<double> float_in(std::string_view text) {
 std::int64_t read_word_vectors(const std::filesystem::path& file,
                                const std::function<void(std::string_view, std::span<const double>)>& use) {
   const std::string name = printable(file.string());
-  std::int64_t line_number = 0;
+  std::int64_t line_number = 0, vectors = 0;
+  double announced = 0;  // vectors
   std::size_t width = 0;
   std::vector<double> numbers;
   read_lines(file, [&](std::string_view line, bool) {
     ++line_number;
     const std::vector<std::string_view> fields = split_words(line);
-    const bool is_header = line_number == 1 && fields.size() == 2 && float_in(fields[0]);
-    if (is_header || fields.empty()) return;
+    if (line_number == 1 && fields.size() == 2 && float_in(fields[0])) {
+      announced = *float_in(fields[0]);
+      return;
+    }
+    const bool is_text = line.find('\0') == line.npos && replace_invalid_utf8(line) == line;
+    const bool ends_in_number = !fields.empty() && float_in(fields.back());
+    check_input(announced == 0 || vectors > 0 || is_text || ends_in_number,
+                "{}: the binary form of word2vec, and its text form is read; gensim writes that: "
+                "KeyedVectors.load_word2vec_format(FILE, binary=True).save_word2vec_format(NEW)",
+                name);
+    if (fields.empty()) return;
     if (width == 0) {
       width = fields.size() - 1;
       check_input(width > 0, "{}: line {}: the word '{}' has no numbers: a line is a word and its vector",
@@ -102,10 +105,14 @@ std::int64_t read_word_vectors(const std::filesystem::path& file,
                   excerpt(fields[i]));
       numbers.push_back(*number);
     }
+    ++vectors;
     const std::string_view last = fields[first - 1];
     use({fields[0].data(), static_cast<std::size_t>(last.data() + last.size() - fields[0].data())}, numbers);
   });
   check_input(width > 0, "{}: no word vectors: a line is a word and its numbers", name);
+  check_input(static_cast<double>(vectors) >= announced,
+              "{}: {} vectors, and its first line announces {}: is the file complete?", name, vectors,
+              announced);
   return static_cast<std::int64_t>(width);
 }
 

@@ -19,7 +19,8 @@ namespace rondo {
 struct JudgedPairs {
   std::vector<std::string> first, second;
   std::vector<double> judgments;
-  std::string sha256;  // of the file
+  std::string sha256;              // of the file
+  std::vector<std::string> notes;  // for the user
 
   std::int64_t size() const { return std::ssize(judgments); }
 };
@@ -32,18 +33,20 @@ inline const PairColumns sick_columns{"sentence_A", "sentence_B", "relatedness_s
 inline const PairColumns paraphrase_columns{"#1 String", "#2 String", "Quality"};
 
 /// A judgment between `least` and `most` of each line. If `bare`, a file whose first line does not have these
-/// names has no names, and three columns: judgment, sentence, sentence. InputError, naming the line, for a
-/// file without the columns, without pairs, for an empty sentence, and for other judgments.
+/// names has no names, and three columns: judgment, sentence, sentence. Blank lines are left out. InputError,
+/// naming the line, for a file without the columns, without pairs, for an empty sentence, and for other
+/// judgments.
 JudgedPairs read_judged_pairs(const std::filesystem::path& file, const PairColumns& columns, double least,
                               double most, bool bare = false);
 
 // --- Word vectors ---
 // In the text format of word2vec and GloVe: a word and its numbers on each line, separated by spaces;
-// word2vec's files begin with a line of two counts.
+// word2vec's files begin with a line of two counts, of the words and of the numbers of each.
 
 /// Calls `use` with each word and its numbers; the file is read line by line and not held in memory. Returns
 /// how many numbers each vector has. InputError, naming the line, for a vector of another width than the
-/// first one, for what is no number or one that a float cannot hold, and for a file without a vector.
+/// first one, for what is no number or one that a float cannot hold, for a file without a vector or with
+/// fewer than it announces, and for the binary form of word2vec.
 std::int64_t read_word_vectors(const std::filesystem::path& file,
                                const std::function<void(std::string_view, std::span<const double>)>& use);
 

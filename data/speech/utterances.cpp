@@ -31,7 +31,7 @@ Utterance utterance_of(std::string_view line, const std::string& name, const fs:
 }
 
 SpeechText read_table(const fs::path& file, SpeechCorpus& corpus) {
-  const Text table = clean_sentences(read_file(file), file.string(), Unit::characters);
+  const Text table = read_sentences(file, Unit::characters);
   corpus.files.push_back({table.name, table.sha256});
   corpus.notes.insert(corpus.notes.end(), table.notes.begin(), table.notes.end());
   SpeechText text{.name = table.name};

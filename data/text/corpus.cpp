@@ -32,9 +32,8 @@ class CutSearch {
       if (before == '\n') line_ = at;
       if (is_space(before)) word_ = std::min(word_, at);
     }
-    constexpr int continuation = 0x80;  // the upper two bits of a UTF-8 continuation byte
     while (symbol_ >= begin && symbol_ < end && symbol_ + 1 < limit_ &&
-           (part[symbol_ - begin] & 0xc0) == continuation)
+           continues_character(part[symbol_ - begin]))
       ++symbol_;
   }
   std::uint64_t place() const { return line_ < limit_ ? line_ : word_ < limit_ ? word_ : symbol_; }
@@ -150,6 +149,13 @@ CorpusText open_corpus(const fs::path& path, Unit unit, Pipes pipes, const TextR
   const char* const what = ": a data folder holds train.txt, valid.txt and perhaps test.txt";
   if (train.empty()) check_is_there(path / "train.txt", what);
   check_is_there(valid, what);
+  for (const fs::path& file : train)
+    for (const fs::path& other : {valid, test}) {
+      std::error_code ignored;
+      check_input(!fs::equivalent(file, other, ignored),
+                  "{}: data.train_files ({}) matches it, and it is not training text: narrow the patterns",
+                  printable(other.string()), fmt::join(reading.train_files, ", "));
+    }
   corpus.train = read_texts(corpus, train, unit, reading);
   corpus.valid = read_texts(corpus, {valid}, unit, reading);
   if (file_is_there(test))

@@ -27,8 +27,8 @@ std::vector<std::filesystem::path> files_named(const std::filesystem::path& fold
 /// `path` is a folder with train.txt, valid.txt and perhaps test.txt; or one text file, whose last two
 /// twentieths become valid and test, cut at ends of lines; if a line is longer than that, between words or
 /// else symbols. Without train.txt the files train-*.txt are the training text. A pipe is always held in
-/// memory. InputError for anything missing, empty, unreadable, or too short to cut, and for pipes in a
-/// folder.
+/// memory. InputError for anything missing, empty, unreadable, or too short to cut, for pipes in a folder,
+/// and for validation or test text among the files of the training text.
 CorpusText open_corpus(const std::filesystem::path& path, Unit unit, Pipes pipes = Pipes::accepted,
                        const TextReading& reading = {});
 

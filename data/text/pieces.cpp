@@ -23,8 +23,7 @@ std::size_t word_length(std::string_view text, std::size_t at) {
   constexpr std::size_t most = 256;
   std::size_t length = 1;
   while (at + length < text.size() && length < most && text[at + length] != ' ') ++length;
-  constexpr int continuation = 0x80;  // the upper two bits of a UTF-8 continuation byte
-  while (at + length < text.size() && (text[at + length] & 0xc0) == continuation) ++length;
+  while (at + length < text.size() && continues_character(text[at + length])) ++length;
   return length;
 }
 

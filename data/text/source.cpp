@@ -29,7 +29,7 @@ std::size_t BlockCutter::place_to_cut() const {
   // Something must remain, or the line's end would not be known.
   if (tokenization_.unit == Unit::words) return after_last(is_space, text_.size() - 1);
   std::size_t at = text_.size() - 1;
-  while (at > 0 && is_utf8(tokenization_.unit) && (text_[at] & 0xc0) == 0x80) --at;
+  while (at > 0 && is_utf8(tokenization_.unit) && continues_character(text_[at])) --at;
   return at;
 }
 
@@ -64,29 +64,18 @@ void read_blocks(const Text& text, const Tokenization& tokenization, const std::
 
 namespace {
 
-/// Passes on the lines of those blocks that are held out, or of the others.
-class BlockSelection {
- public:
-  BlockSelection(const TextPart& part, std::function<void(std::string_view)> use)
-      : part_(part), use_(std::move(use)) {}
-
-  void add(std::string_view piece) {
-    while (!piece.empty()) {
-      const bool is_held_out = line_ / part_.block_lines % blocks_per_held_out == blocks_per_held_out - 1;
-      const std::size_t newline = piece.find('\n');
-      const std::string_view line =
-          piece.substr(0, newline == std::string_view::npos ? newline : newline + 1);
-      if (is_held_out == part_.is_held_out) use_(line);
-      line_ += newline != std::string_view::npos;
-      piece.remove_prefix(line.size());
-    }
+/// Passes on the lines of those blocks that are held out, or of the others; `line` is that of the piece.
+void use_blocks(const TextPart& part, std::string_view piece, std::int64_t& line,
+                const std::function<void(std::string_view)>& use) {
+  while (!piece.empty()) {
+    const bool is_held_out = line / part.block_lines % blocks_per_held_out == blocks_per_held_out - 1;
+    const std::size_t newline = piece.find('\n');
+    const std::string_view text = piece.substr(0, newline == piece.npos ? newline : newline + 1);
+    if (is_held_out == part.is_held_out) use(text);
+    line += newline != piece.npos;
+    piece.remove_prefix(text.size());
   }
-
- private:
-  TextPart part_;
-  std::function<void(std::string_view)> use_;
-  std::int64_t line_ = 0;
-};
+}
 
 }  // namespace
 
@@ -103,16 +92,16 @@ TextSource::TextSource(const std::vector<std::filesystem::path>& paths, Unit uni
     for (const FileDigest& it : files_) disk_bytes_ += static_cast<std::int64_t>(InputFile(it.path).size());
   std::int64_t read = 0;
   for (FileDigest& it : files_) {
-    Normaliser normaliser(printable(it.path), unit);
+    TextFile file(it.path, unit, Pipes::accepted);  // InputFile has refused others
     const std::uint64_t bytes_before = bytes_;
-    const std::string sha256 = read_file(it.path, "reading", read, normaliser, [&](std::string_view piece) {
+    const std::string sha256 = read_file(file, "reading", read, [&](std::string_view piece) {
       bytes_ += piece.size();
       lines_ += std::count(piece.begin(), piece.end(), '\n');
       if (bytes_ > reading.most_in_memory && !is_pipe) content_.reset();
       if (content_) *content_ += piece;
     });
     if (bytes_ > bytes_before) it.sha256 = sha256;
-    for (std::string& note : normaliser.notes()) notes_.push_back(std::move(note));
+    for (std::string& note : file.notes()) notes_.push_back(std::move(note));
   }
   check_input(bytes_ > 0, "{}: empty; it must hold text", name());
   std::erase_if(files_, [](const FileDigest& it) { return it.sha256.empty(); });
@@ -134,25 +123,16 @@ Text TextSource::text(const std::string& name, const TextPart& part) const {
   return text;
 }
 
-std::string TextSource::read_file(const std::string& path, const std::string& what, std::int64_t& read,
-                                  Normaliser& normaliser,
+std::string TextSource::read_file(TextFile& file, const std::string& what, std::int64_t& read,
                                   const std::function<void(std::string_view)>& use) const {
-  UnpackedFile file(path, Pipes::accepted);  // the constructor has refused others
   char last = '\n';
-  const auto pass = [&](std::string_view piece) {
-    if (piece.empty()) return;
-    last = piece.back();
-    use(piece);
-  };
-  bool is_first = true;
-  for (std::string raw = file.read(); !raw.empty(); raw = file.read()) {
-    if (std::exchange(is_first, false) && unit_ != Unit::bytes) check_kind(raw, printable(path));
-    pass(normaliser.next(raw));
+  for (std::string part = file.read(); !part.empty(); part = file.read()) {
+    last = part.back();
+    use(part);
     if (progress_ && !content_)
       progress_(what, read + static_cast<std::int64_t>(file.position()), disk_bytes_);
   }
-  pass(normaliser.end());
-  if (ends_lines_ && last != '\n') pass("\n");
+  if (ends_lines_ && last != '\n') use("\n");
   read += static_cast<std::int64_t>(file.size());
   return file.sha256();
 }
@@ -160,9 +140,9 @@ std::string TextSource::read_file(const std::string& path, const std::string& wh
 void TextSource::read_pieces(const std::string& what,
                              const std::function<void(std::string_view)>& use) const {
   std::uint64_t position = 0;
-  BlockSelection blocks(part_, use);
+  std::int64_t line = 0;
   const auto pass = [&](std::string_view piece) {
-    if (part_.block_lines > 0) return blocks.add(piece);
+    if (part_.block_lines > 0) return use_blocks(part_, piece, line, use);
     const std::uint64_t end = position + piece.size();
     const std::uint64_t first = std::clamp(part_.begin, position, end),
                         behind = std::clamp(part_.end, first, end);
@@ -172,8 +152,8 @@ void TextSource::read_pieces(const std::string& what,
   if (content_) return pass(*content_);
   std::int64_t read = 0;
   for (const FileDigest& it : files_) {
-    Normaliser normaliser(printable(it.path), unit_);
-    check_input(read_file(it.path, what, read, normaliser, pass) == it.sha256,
+    TextFile file(it.path, unit_, Pipes::accepted);
+    check_input(read_file(file, what, read, pass) == it.sha256,
                 "{}: it was changed while it was read; start again when it is complete", printable(it.path));
   }
 }
@@ -198,19 +178,6 @@ struct Footer {
 template <class Value>
 std::string_view bytes_of(std::span<const Value> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
-}
-
-/// Computes the digest of the ids, followed by their counts.
-std::string digest_of(const InputFile& file, std::uint64_t end, const IdCounts& counts) {
-  Sha256 digest;
-  std::string part;
-  for (std::uint64_t at = 0; at < end; at += part.size()) {
-    part.resize(static_cast<std::size_t>(std::min<std::uint64_t>(std::uint64_t{1} << 18, end - at)));
-    file.read(at, part);
-    digest.update(part);
-  }
-  digest.update(bytes_of(std::span<const IdCounts>(&counts, 1)));
-  return digest.hex();
 }
 
 }  // namespace
@@ -242,7 +209,7 @@ std::optional<IdFile> IdFile::mapped(const std::filesystem::path& path) try {
   Footer footer;
   file.read(bytes, {reinterpret_cast<char*>(&footer), sizeof footer});
   const std::string_view sha256(footer.sha256.data(), footer.sha256.size());
-  if (sha256 != digest_of(file, bytes, footer.counts)) return {};
+  if (sha256 != sha256_hex(file, 0, bytes, bytes_of(std::span<const IdCounts>(&footer.counts, 1)))) return {};
 
   IdFile it;
   it.counts = footer.counts;

@@ -135,10 +135,10 @@ class TextSource {
   std::string key() const;
 
  private:
-  /// Passes the normalised text of a file to `use`; returns the SHA-256 of its bytes. `read` are the bytes of
-  /// the files before it, on the disk, and then those of this one, too.
-  std::string read_file(const std::string& path, const std::string& what, std::int64_t& read,
-                        Normaliser& normaliser, const std::function<void(std::string_view)>& use) const;
+  /// Passes the text of a file to `use`; returns the SHA-256 of its bytes. `read` are the bytes of the files
+  /// before it, on the disk, and then those of this one, too.
+  std::string read_file(TextFile& file, const std::string& what, std::int64_t& read,
+                        const std::function<void(std::string_view)>& use) const;
 
   std::vector<FileDigest> files_;
   Unit unit_;

@@ -7,25 +7,26 @@
 
 namespace rondo {
 
-std::string Normaliser::next(std::string_view part) {
-  constexpr int continuation = 0x80, lead = 0xc0;  // in the upper two bits of bytes of UTF-8
-  held_ += part;
+std::string Normaliser::next(std::string part) {
+  constexpr int lead = 0xc0;  // the upper two bits of a byte that begins a character of several
+  if (bytes_ == 0 && held_.empty() && unit_ != Unit::bytes) check_kind(part, name_);
+  held_ = held_.empty() ? std::move(part) : held_ + part;
   std::size_t end = held_.size();
-  while (end > 0 && held_.size() - end < 3 && (held_[end - 1] & lead) == continuation) --end;
+  while (end > 0 && held_.size() - end < 3 && continues_character(held_[end - 1])) --end;
   if (end > 0 && (held_[end - 1] == '\r' || (held_[end - 1] & lead) == lead)) --end;
   return normalised(end);
 }
 
 std::string Normaliser::normalised(std::size_t bytes) {
-  std::string text = held_.substr(0, bytes);
-  held_.erase(0, bytes);
+  std::string rest = held_.substr(bytes);
+  held_.resize(bytes);
+  std::string text = std::exchange(held_, std::move(rest));
   if (is_utf8(unit_)) check_utf8(text, name_, bytes_, lines_);
-  constexpr std::string_view mark = "\xef\xbb\xbf";
-  const bool has_mark = bytes_ == 0 && unit_ != Unit::bytes && text.starts_with(mark);
+  const bool has_mark = bytes_ == 0 && unit_ != Unit::bytes && text.starts_with(byte_order_mark);
   bytes_ += std::ssize(text);
   lines_ += std::count(text.begin(), text.end(), '\n');
   if (unit_ == Unit::bytes) return text;
-  if (has_mark) text.erase(0, mark.size());
+  if (has_mark) text.erase(0, byte_order_mark.size());
   had_mark_ |= has_mark;
   std::size_t i = text.find("\r\n");
   if (i == std::string::npos) return text;
@@ -47,31 +48,87 @@ std::vector<std::string> Normaliser::notes() const {
   return notes;
 }
 
-std::string normalise_text(std::string_view text, const std::string& name, std::vector<std::string>& notes) {
-  Normaliser normaliser(name, Unit::words);
-  std::string normalised = normaliser.next(text);
-  normalised += normaliser.end();
-  for (std::string& note : normaliser.notes()) notes.push_back(std::move(note));
-  return normalised;
+std::string TextFile::read() {
+  std::string part;
+  while (part.empty() && !ended_) {
+    const std::string raw = UnpackedFile::read();
+    ended_ = raw.empty();
+    part = ended_ ? normaliser_.end() : normaliser_.next(raw);
+  }
+  return part;
 }
 
-Text clean_text(std::string raw, const std::string& name, Unit unit) {
+namespace {
+void check_length(std::size_t of_line, const std::string& name) {
+  check_input(of_line <= longest_line, "{}: a line of more than {} bytes: another file?", name, longest_line);
+}
+
+/// With a digest of `raw`.
+Text normalised(std::string raw, const std::string& name, Unit unit) {
   Text text{.name = printable(name), .sha256 = sha256_hex(raw)};
-  if (unit != Unit::bytes) check_kind(raw, text.name);
   Normaliser normaliser(text.name, unit);
-  text.content = normaliser.next(raw);
+  text.content = normaliser.next(std::move(raw));
   text.content += normaliser.end();
   text.notes = normaliser.notes();
-  check_input(!text.content.empty(), "{}: empty; it must hold text", text.name);
   return text;
 }
 
-Text clean_sentences(std::string raw, const std::string& name, Unit unit) {
-  if (unit != Unit::bytes) {
-    check_kind(raw, printable(name));
-    check_is_text(raw, printable(name));
+}  // namespace
+
+Text read_text(const std::filesystem::path& path, Pipes pipes, std::uint64_t most, Unit unit) {
+  Text text = normalised(read_file(path, pipes, most), path.string(), unit);
+  for (const std::string_view line : split_lines(text.content)) check_length(line.size(), text.name);
+  return text;
+}
+
+void read_lines(const std::filesystem::path& path,
+                const std::function<void(std::string_view, bool ended)>& use) {
+  TextFile file(path);
+  std::string rest;  // the start of a line that ends in a later part
+  for (std::string part = file.read(); !part.empty(); part = file.read()) {
+    std::string_view left = part;
+    for (std::size_t end; (end = left.find('\n')) != std::string_view::npos; left.remove_prefix(end + 1)) {
+      rest += left.substr(0, end);
+      use(rest, true);
+      rest.clear();
+    }
+    rest += left;
+    check_length(rest.size(), printable(path.string()));
   }
-  return clean_text(std::move(raw), name, unit);
+  if (!rest.empty()) use(rest, false);
+}
+
+namespace {
+void check_has_text(const Text& text) {
+  check_input(!text.content.empty(), "{}: empty; it must hold text", text.name);
+}
+}  // namespace
+
+Text clean_text(std::string raw, const std::string& name, Unit unit) {
+  Text text = normalised(std::move(raw), name, unit);
+  check_has_text(text);
+  return text;
+}
+
+Text read_sentences(const std::filesystem::path& path, Unit unit, const std::string& advice) try {
+  // Words are not divided at characters, but what is not UTF-8 is refused where it is in the file.
+  Text text = read_text(path, Pipes::refused, any_size, unit == Unit::bytes ? unit : Unit::characters);
+  check_sentences(text, unit);
+  return text;
+} catch (const NotUtf8& error) {
+  throw InputError(error.what() + advice);
+}
+
+void check_sentences(const Text& text, Unit unit) {
+  if (unit != Unit::bytes) check_is_text(text.content, text.name);
+  check_has_text(text);
+}
+
+void note_left_out(Text& text, const std::vector<std::int64_t>& lines) {
+  if (!lines.empty())
+    text.notes.push_back(fmt::format("{}: {} without a sentence left out, the first is line {}", text.name,
+                                     lines.size() == 1 ? "1 line" : fmt::format("{} lines", lines.size()),
+                                     lines.front()));
 }
 
 std::string note_of_missing_test(const std::filesystem::path& path, std::string_view key) {

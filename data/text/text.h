@@ -1,11 +1,13 @@
-// Texts and their splits: a text is read whole, its line ends and byte-order mark are normalised, and what
-// was changed is noted. Read next: data/text/symbols.h; texts that do not fit into memory:
-// data/text/source.h.
+// Texts and their splits. Every text that comes from outside is opened here, be it of sentences, words, pairs
+// or rules: a packed one is unpacked, a byte-order mark and CRLF are normalised, and what was changed is
+// noted; a file of another kind is refused. Lines that somebody types: lm/program/files.h. Read next:
+// data/text/symbols.h; texts that do not fit into memory: data/text/source.h.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,12 +45,13 @@ struct Text {
 };
 
 /// Normalises text that arrives in parts: removes a UTF-8 byte-order mark at its begin and turns CRLF into LF
-/// (a lone CR stays). NotUtf8 where the unit must be UTF-8; bytes stay as they are.
+/// (a lone CR stays). InputErrors of check_kind(), and NotUtf8 where the unit must be UTF-8; bytes stay as
+/// they are.
 class Normaliser {
  public:
   Normaliser(std::string name, Unit unit) : name_(std::move(name)), unit_(unit) {}
   /// The next part, normalised. The first one has the whole mark, if there is one.
-  std::string next(std::string_view part);
+  std::string next(std::string part);
   /// The rest, after the last part.
   std::string end() { return normalised(held_.size()); }
   /// A sentence, which begins with the name, for each change.
@@ -63,15 +66,45 @@ class Normaliser {
   bool had_mark_ = false;
   std::int64_t bytes_ = 0, lines_ = 0, line_ends_ = 0;  // normalised so far; line ends that were CRLF
 };
-/// Normalises a whole text of any unit, and adds to `notes`.
-std::string normalise_text(std::string_view text, const std::string& name, std::vector<std::string>& notes);
+/// A text of any length in a file, packed or not, read from beginning to end.
+class TextFile : public UnpackedFile {
+ public:
+  /// Throws InputError as UnpackedFile does.
+  explicit TextFile(const std::filesystem::path& path, Unit unit = Unit::words, Pipes pipes = Pipes::refused)
+      : UnpackedFile(path, pipes), normaliser_(printable(path.string()), unit) {}
 
-/// Normalises `raw`. InputError if it is empty, a file of another kind, or not UTF-8 where the unit needs it.
+  /// The next part, normalised; none after the end. InputErrors of UnpackedFile and Normaliser.
+  std::string read();
+  std::vector<std::string> notes() const { return normaliser_.notes(); }
+
+ private:
+  Normaliser normaliser_;
+  bool ended_ = false;
+};
+
+/// Reads a whole text, which may be empty; the digest is that of what is unpacked. InputErrors of TextFile,
+/// for more than `most` bytes, and for a line of more than longest_line bytes.
+Text read_text(const std::filesystem::path& path, Pipes pipes = Pipes::refused, std::uint64_t most = any_size,
+               Unit unit = Unit::words);
+
+/// Passes each line of a text to `use`, without its newline, and whether it had one: the last line may have
+/// none. Holds about one line in memory. InputErrors of TextFile, and for a line of more than longest_line
+/// bytes.
+void read_lines(const std::filesystem::path& path,
+                const std::function<void(std::string_view, bool ended)>& use);
+
+/// Normalises `raw`. InputErrors of Normaliser, and if it is empty.
 Text clean_text(std::string raw, const std::string& name, Unit unit);
 
-/// Cleans a file of sentences, also one of words: clean_text(), and InputError for NUL bytes and for what is
-/// not UTF-8, unless the unit is bytes.
-Text clean_sentences(std::string raw, const std::string& name, Unit unit);
+/// Reads a file of sentences, also one of words. InputErrors of read_text() and check_sentences(); for what
+/// is not UTF-8, unless the unit is bytes, with `advice`.
+Text read_sentences(const std::filesystem::path& path, Unit unit, const std::string& advice = "");
+/// Throws InputError for an empty text and, unless the unit is bytes, for NUL bytes and for what is not
+/// UTF-8.
+void check_sentences(const Text& text, Unit unit);
+
+/// Adds the note that these lines, from 1, have nothing to read and are left out; none if there are none.
+void note_left_out(Text& text, const std::vector<std::int64_t>& lines);
 
 /// The note about a test text that may be missing and is; `key` is the setting that names it, empty: none.
 std::string note_of_missing_test(const std::filesystem::path& path, std::string_view key = {});

@@ -144,16 +144,16 @@ Vocabulary Vocabulary::from_text(std::string_view text, const std::string& name,
   for (const std::string_view line : split_lines(text)) {
     ++number;
     const auto symbol = unescape_symbol(line);
-    if (!symbol)
-      throw InputError(fmt::format("{}: line {}: bad escape: use \\\\, \\n, \\t or \\xNN", name, number));
-    if (symbol->empty())
-      throw InputError(fmt::format("{}: line {}: empty; every line is a symbol", name, number));
+    const auto refusal = [&](const std::string& what) {
+      return InputError(fmt::format("{}: line {}: {}", name, number, what));
+    };
+    if (!symbol) throw refusal("bad escape: use \\\\, \\n, \\t or \\xNN");
+    if (symbol->empty()) throw refusal("empty; every line is a symbol");
     if (!is_of_unit(*symbol, tokenization.unit))
-      throw InputError(fmt::format("{}: line {}: '{}' cannot come from text read as {}", name, number,
-                                   excerpt(*symbol), name_of(tokenization.unit)));
+      throw refusal(
+          fmt::format("'{}' cannot come from text read as {}", excerpt(*symbol), name_of(tokenization.unit)));
     if (!vocabulary.add(*symbol))
-      throw InputError(fmt::format("{}: line {}: '{}' is already on line {}", name, number, excerpt(*symbol),
-                                   *vocabulary.id(*symbol) + 1));
+      throw refusal(fmt::format("'{}' is already on line {}", excerpt(*symbol), *vocabulary.id(*symbol) + 1));
   }
   check_input(tokenization.unit != Unit::words || vocabulary.line_end_id().has_value(),
               "{}: no {}; is it the vocabulary of a model of words?", name, eos_symbol);
@@ -188,10 +188,6 @@ std::optional<std::int32_t> Vocabulary::id(std::string_view symbol) const {
 bool Vocabulary::unknown_is_trained() const {
   const auto unknown = unknown_id();
   return unknown && (*unknown == 0 || *unknown + 1 < size());
-}
-
-Encoded Vocabulary::encode(std::string_view text, const std::string& name, LastLine last) const {
-  return encode(text, name, last, 0, true);
 }
 
 Encoded Vocabulary::encode(const Text& text) const {

@@ -113,7 +113,8 @@ class Vocabulary {
 
   /// Text to ids. InputError if a symbol has no row and there is no `<unk>`, for text that is not of the
   /// unit, and for pieces without sentencepiece.
-  Encoded encode(std::string_view text, const std::string& name, LastLine last = LastLine::ends) const;
+  Encoded encode(std::string_view text, const std::string& name, LastLine last = LastLine::ends,
+                 std::int64_t lines_before = 0, bool lists_missing = true) const;
   Encoded encode(
       const Text& text) const;  // Error if it is not held in memory: encode_text() of data/text/corpus.h
   Encoded encode(const Block& block, const std::string& name) const;  // lists no missing symbols
@@ -122,9 +123,6 @@ class Vocabulary {
   std::string decode(std::span<const std::int32_t> ids) const;
 
  private:
-  Encoded encode(std::string_view text, const std::string& name, LastLine last, std::int64_t lines_before,
-                 bool lists_missing) const;
-
   Tokenization tokenization_;
   std::shared_ptr<const PieceModel> pieces_;
   SymbolNumbers table_;  // of ids

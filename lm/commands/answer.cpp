@@ -213,7 +213,7 @@ int embed(const EmbedOptions& options) {
   std::vector<std::pair<std::string, std::string>> texts;
   for (std::string line; input.next(line);) {
     lines.push_back({line, input.name()});
-    texts.emplace_back(text_of_line(line, input.name(), task.tokenization().unit), input.name());
+    texts.emplace_back(text_of_line(line, task.tokenization().unit), input.name());
   }
   const std::vector<Variable> tables =
       expand_vocabulary(dynamic_cast<SkipThought&>(*run.model), task, options.vectors, texts);

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "data/files/input_file.h"
 #include "data/text/text.h"
 #include "data/text/unicode.h"
 #include "lm/commands/options.h"
@@ -32,13 +31,13 @@ struct BleuCommandOptions {
 
 using Json = nlohmann::ordered_json;
 
-/// The sentences of a text, one per line.
-std::vector<std::string> sentences_of(const std::string& name, std::string bytes) {
-  std::vector<std::string> notes, sentences;
-  const std::string text = normalise_text(std::move(bytes), name, notes);
-  for (const std::string& note : notes) fmt::print(stderr, "lm: {}\n", note);
-  check_input(!text.empty(), "{}: empty, where one sentence per line is expected", name);
-  for (const std::string_view line : split_lines(text)) {
+/// The sentences of a file, one per line.
+std::vector<std::string> sentences_of(const std::string& file, const std::string& name) {
+  const Text text = read_text(file, Pipes::accepted);
+  print_notes(text.notes);
+  check_input(!text.content.empty(), "{}: empty, where one sentence per line is expected", name);
+  std::vector<std::string> sentences;
+  for (const std::string_view line : split_lines(text.content)) {
     sentences.emplace_back(line);
     code_points(line, fmt::format("{}, line {}", name, sentences.size()));  // refuses what is not UTF-8
   }
@@ -70,13 +69,11 @@ Json json_of(const BleuStatistics& counts, const Bleu& it, const std::string& si
 int print_bleu(const BleuCommandOptions& options) {
   const std::vector<std::string>& files = options.references;
   std::vector<std::vector<std::string>> references;
-  for (const std::string& file : files)
-    references.push_back(sentences_of(file, read_file(file, Pipes::accepted)));
+  for (const std::string& file : files) references.push_back(sentences_of(file, file));
   if (is_terminal(STDIN_FILENO))
     fmt::print(stderr, "lm: reading the translations from the terminal, up to Ctrl-D; from a file: < FILE\n");
   const std::string input = "standard input";
-  const std::vector<std::string> translations =
-      sentences_of(input, read_file(file_to_read("-"), Pipes::accepted));
+  const std::vector<std::string> translations = sentences_of(file_to_read("-"), input);
   const std::size_t count = translations.size();
   for (std::size_t i = 0; i < files.size(); ++i)
     check_input(references[i].size() == count,

@@ -65,7 +65,7 @@ std::vector<std::string> open_texts(const EvaluateOptions& options, const OpenTa
     const bool is_file = task.other_text() == "FILE";
     task.open_other(is_file ? file_to_read(options.text) : options.text,
                     {.path = {}, .progress = reading_progress(stderr)});
-    for (const std::string& note : task.notes()) fmt::print(stderr, "lm: {}\n", note);
+    print_notes(task.notes());
     sha256 = sha256_lines(task.files());
   }
   return sha256;

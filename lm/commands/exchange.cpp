@@ -334,7 +334,7 @@ int import_weights(const ImportOptions& given) {
   constexpr std::uint64_t largest_map = 1 << 20;
   const std::string& map = options.map;
   const NameMap names =
-      map.empty() ? NameMap() : NameMap::from_text(read_file(map, Pipes::refused, largest_map), map);
+      map.empty() ? NameMap() : NameMap::from_text(read_text(map, Pipes::refused, largest_map).content, map);
   const Vocabulary vocabulary = read_vocabulary(options.vocabulary, settings.data.tokenization);
   const ForeignWeights weights(options.weights, names);
   check_rows(weights, vocabulary, options.vocabulary);

@@ -44,11 +44,9 @@ struct Prompt {
 /// stderr. `name` says where it comes from.
 Prompt prompt_of(const RunConfig& config, const Vocabulary& vocabulary, std::string text,
                  const std::string& name) {
-  if (vocabulary.tokenization().unit != Unit::bytes) {
-    std::vector<std::string> ignored;
-    text = normalise_text(std::move(text), name, ignored);
-    check_kind(text, name);
-  }
+  Normaliser normaliser(name, vocabulary.tokenization().unit);
+  text = normaliser.next(text);
+  text += normaliser.end();
   Encoded encoded = vocabulary.encode(text, name, LastLine::goes_on);
   if (!encoded.missing.empty())
     fmt::print(stderr, "lm: warning: read as {}{}: {}\n", unknown_symbol,
@@ -78,10 +76,9 @@ int generate(const GenerateOptions& options) {
   const OpenTask run = open_task(options.run, device);
   const Vocabulary& vocabulary = run.task_as<LanguageModellingTask>("language_modelling").vocabulary();
   const std::string& file = options.prompt_file;
-  const Prompt prompt =
-      file.empty() ? prompt_of(run.config, vocabulary, options.prompt, "--prompt")
-                   : prompt_of(run.config, vocabulary, read_file(file_to_read(file), Pipes::accepted),
-                               "--prompt-file " + file);
+  const Prompt prompt = prompt_of(
+      run.config, vocabulary, file.empty() ? options.prompt : read_file(file_to_read(file), Pipes::accepted),
+      file.empty() ? "--prompt" : "--prompt-file " + file);
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device{}();
   if (!options.seed) fmt::print(stderr, "seed: {}\n", seed);
 

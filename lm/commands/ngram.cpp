@@ -67,14 +67,18 @@ struct Source {
   NgramModel model;
   std::vector<KneserNey::Discounts> discounts;  // empty: of an ARPA file
   double seconds = 0;                           // to estimate or read it
+  bool is_closed = false;  // an ARPA file without <unk>, which has then no n-gram of the file
+
+  std::int64_t symbols() const { return model.symbols() - is_closed; }
+  std::int64_t ngrams(int order) const { return model.ngrams(order) - (is_closed && order == 1); }
 };
 
 Source source_of(const NgramOptions& options, const Texts& texts) {
   const auto start = Clock::now();
   const Tokenization tokenization = options.tokenization;
   if (!options.arpa.empty()) {
-    auto [vocabulary, model] = read_arpa(options.arpa, tokenization);
-    return {std::move(vocabulary), std::move(model), {}, seconds_since(start)};
+    auto [vocabulary, model, is_closed] = read_arpa(options.arpa, tokenization);
+    return {std::move(vocabulary), std::move(model), {}, seconds_since(start), is_closed};
   }
   const Text& train = texts.corpus->train;
   Vocabulary vocabulary(train, tokenization);
@@ -96,7 +100,7 @@ std::vector<double> nats_of(const Source& source, const Encoded& encoded, const 
 
 /// Prints a row for each symbol, as `lm score --per-symbol` does.
 void print_symbols(const Source& source, const Text& text) {
-  const auto& [vocabulary, model, discounts, seconds] = source;
+  const Vocabulary& vocabulary = source.vocabulary;
   const Encoded encoded = vocabulary.encode(text);
   const std::vector<double> nats = nats_of(source, encoded, text);
   std::int64_t line = 1;
@@ -107,29 +111,44 @@ void print_symbols(const Source& source, const Text& text) {
   }
 }
 
-Evaluation evaluate_text(const Source& source, const Text& text) {
+/// Measures a text. Of a closed vocabulary the symbols that it lacks are left out, as SRILM does.
+Scores scores_of_text(const Source& source, const Text& text) {
   const auto start = Clock::now();
-  const Encoded encoded = source.vocabulary.encode(text);
+  Encoded encoded = source.vocabulary.encode(text);
   const std::vector<double> nats = nats_of(source, encoded, text);
+  const auto all = std::ssize(encoded.ids);
+  const std::int64_t left_out = source.is_closed ? encoded.unknowns : 0;
+  check_input(left_out < all, "{}: the model knows none of its {} symbols", text.name, all);
+  if (left_out > 0) {
+    std::replace(encoded.ids.begin(), encoded.ids.end(), *source.vocabulary.unknown_id(),
+                 std::int32_t{Chunk::ignore_index});
+    print_warning(
+        fmt::format("{}: {} of {} symbols are not in the vocabulary of the model, which has no {}: "
+                    "they are left out",
+                    text.name, left_out, all, unknown_symbol));
+  } else {
+    print_warning(warning_of_unknowns({text.name, encoded.unknowns, all}));
+  }
   Evaluation result;
   result.add(encoded.ids, nats, source.vocabulary.unknown_id());
   result.seconds = seconds_since(start);
-  result.bytes = encoded.bytes;
-  print_warning(warning_of_unknowns({text.name, encoded.unknowns, std::ssize(encoded.ids)}));
+  result.bytes = left_out > 0 ? 0 : encoded.bytes;
   if (std::isinf(result.nats_sum))
     fmt::print(stderr, "lm: warning: {}: {} symbols have probability 0 in this model\n", text.name,
-               std::count(nats.begin(), nats.end(), INFINITY));
-  return result;
+               std::count(nats.begin(), nats.end(), INFINITY) - left_out);
+  Scores scores = scores_of(result, "lines");
+  if (left_out > 0) scores.details.push_back({"left_out", left_out});
+  return scores;
 }
 
 void print_model(const NgramOptions& options, const Source& source) {
   const NgramModel& model = source.model;
   fmt::print("{}, order {}, a vocabulary of {} {}; {} in {:.1f} s\n",
              options.arpa.empty() ? "modified Kneser-Ney, interpolated" : options.arpa, model.order(),
-             model.symbols(), name_of(options.tokenization.unit), options.arpa.empty() ? "estimated" : "read",
-             source.seconds);
+             source.symbols(), name_of(options.tokenization.unit),
+             options.arpa.empty() ? "estimated" : "read", source.seconds);
   for (int order = 1; order <= model.order(); ++order) {
-    fmt::print("{:>10} {}-grams", model.ngrams(order), order);
+    fmt::print("{:>10} {}-grams", source.ngrams(order), order);
     if (!source.discounts.empty()) {
       const auto& [of, estimated] = source.discounts[static_cast<std::size_t>(order - 1)];
       fmt::print(", discounts {:.4f}{}", fmt::join(of, " "),
@@ -144,9 +163,8 @@ Json json_of(const NgramOptions& options, const Source& source) {
             {"data", options.data.empty() ? Json() : Json(options.data)},
             {"unit", name_of(options.tokenization.unit)},
             {"order", source.model.order()},
-            {"vocabulary", source.model.symbols()}};
-  for (int order = 1; order <= source.model.order(); ++order)
-    json["ngrams"].push_back(source.model.ngrams(order));
+            {"vocabulary", source.symbols()}};
+  for (int order = 1; order <= source.model.order(); ++order) json["ngrams"].push_back(source.ngrams(order));
   for (const auto& [of, estimated] : source.discounts)
     json["discounts"].push_back({{"of", of}, {"estimated", estimated}});
   json["seconds"] = source.seconds;
@@ -165,10 +183,8 @@ std::filesystem::path arpa_to_write(const NgramOptions& options, const Texts& te
 /// that, on stdout. Returns 0.
 int ngram(const NgramOptions& options) {
   const Texts texts = texts_of(options);
-  std::vector<std::string> notes;
-  if (texts.corpus) notes = texts.corpus->notes;
-  if (texts.other) notes.insert(notes.end(), texts.other->notes.begin(), texts.other->notes.end());
-  for (const std::string& note : notes) fmt::print(stderr, "lm: {}\n", note);
+  if (texts.corpus) print_notes(texts.corpus->notes);
+  if (texts.other) print_notes(texts.other->notes);
   const std::filesystem::path out = arpa_to_write(options, texts);
   const Source source = source_of(options, texts);
   if (!out.empty())
@@ -182,7 +198,7 @@ int ngram(const NgramOptions& options) {
   Json json = json_of(options, source);
   if (!options.json) print_model(options, source);
   const auto measure = [&](const std::string& key, const Text& text) {
-    const Scores scores = scores_of(evaluate_text(source, text), "lines");
+    const Scores scores = scores_of_text(source, text);
     if (!options.json) print_scores(text.name, scores);
     json[key] = Json{{"text", text.name}};
     json[key].update(rondo::json_of(scores));

@@ -251,7 +251,7 @@ struct Totals {
 Ids encode_line(const Vocabulary& vocabulary, const InputLine& line) {
   const Unit unit = vocabulary.tokenization().unit;
   if (is_utf8(unit)) code_points(line.text, line.name);
-  std::string text = text_of_line(line.text, line.name, unit);
+  std::string text = text_of_line(line.text, unit);
   const bool has_end = vocabulary.line_end_id().has_value();
   if (!has_end) text.pop_back();
   return vocabulary.encode(text, line.name, has_end ? LastLine::ends : LastLine::goes_on).ids;

@@ -1,6 +1,8 @@
 // From what a recogniser says of each step to a transcript.
 #include "lm/decoding/speech_decoder.h"
 
+#include <algorithm>
+
 #include "lm/decoding/beam_search.h"
 
 namespace rondo {
@@ -36,7 +38,11 @@ SpeechDecoder::SpeechDecoder(const SpeechDecodingOptions& options, const Vocabul
   for (std::int32_t id = 0; id < vocabulary.size(); ++id) labels.push_back(vocabulary.symbol(id));
   const bool words = options.ngram_unit == NgramUnit::words;
   ngram_.emplace(read_arpa(options.ngram, {.unit = words ? Unit::words : Unit::characters}));
-  const auto& [symbols, model] = *ngram_;
+  const auto& [symbols, model, is_closed] = *ngram_;
+  const auto is_known = [&](const std::string& label) { return ngram_->vocabulary.id(label).has_value(); };
+  check_input(!is_closed || (!words && std::all_of(labels.begin() + 1, labels.end(), is_known)),
+              "{}: the language model has no {}, and does not know all {}", options.ngram, unknown_symbol,
+              words ? "words" : "labels");
   scorer_.emplace(model, symbols, options.ngram_unit, std::move(labels),
                   LabelScoreOptions{.weight = options.ngram_weight, .bonus = options.insertion_bonus});
 }

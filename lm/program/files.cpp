@@ -2,14 +2,12 @@
 // they have buffered, and so not whether a line can be read without waiting.
 #include "lm/program/files.h"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <ctime>
 #include <limits>
@@ -133,20 +131,10 @@ std::optional<double> optional_figure_at(const nlohmann::json& entry, const std:
 
 // --- Lines of input ---
 
-InputLines::InputLines() : file_(STDIN_FILENO), name_("standard input") {}
+InputLines::InputLines() : name_("standard input") {}
 
-InputLines::InputLines(const std::filesystem::path& path) : name_(printable(path.string())) {
-  if (is_packed(path)) {
-    unpacked_ = std::make_unique<UnpackedFile>(path);
-  } else {
-    file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    check_system<InputError>(file_ >= 0, "{}: cannot be opened", path.native());
-  }
-}
-
-InputLines::~InputLines() {
-  if (file_ != STDIN_FILENO && file_ >= 0) close(file_);
-}
+InputLines::InputLines(const std::filesystem::path& path)
+    : file_(std::make_unique<UnpackedFile>(path, Pipes::accepted)), name_(printable(path.string())) {}
 
 bool InputLines::next(std::string& line) {
   constexpr int for_ever = -1;
@@ -168,24 +156,26 @@ std::string InputLines::name() const { return fmt::format("{}, line {}", name_, 
 
 /// Takes what has come; false if nothing has come in time.
 bool InputLines::receive(int milliseconds) {
-  const auto take = [&](std::string_view part) {
-    ended_ = part.empty();
-    buffer_.erase(0, begin_);
-    searched_ -= begin_;
-    begin_ = 0;
-    buffer_ += part;
-    return true;
-  };
-  if (unpacked_) return take(unpacked_->read());
-  pollfd state{file_, POLLIN, 0};
-  const int ready = poll(&state, 1, milliseconds);
-  check_system<InputError>(ready >= 0 || errno == EINTR, "{}: cannot be waited for", name_);
-  if (ready != 1) return false;
-  std::array<char, 1 << 16> part;
-  const ssize_t count = read(file_, part.data(), part.size());
-  if (count < 0 && errno == EINTR) return false;
-  check_system<InputError>(count >= 0, "{}: cannot be read", name_);
-  return take({part.data(), static_cast<std::size_t>(count)});
+  std::string part;
+  if (file_) {
+    part = file_->read();
+  } else {
+    pollfd state{STDIN_FILENO, POLLIN, 0};
+    const int ready = poll(&state, 1, milliseconds);
+    check_system<InputError>(ready >= 0 || errno == EINTR, "{}: cannot be waited for", name_);
+    if (ready != 1) return false;
+    part.resize(1 << 16);
+    const ssize_t count = read(STDIN_FILENO, part.data(), part.size());
+    if (count < 0 && errno == EINTR) return false;
+    check_system<InputError>(count >= 0, "{}: cannot be read", name_);
+    part.resize(static_cast<std::size_t>(count));
+  }
+  ended_ = part.empty();
+  buffer_.erase(0, begin_);
+  searched_ -= begin_;
+  begin_ = 0;
+  buffer_ += part;
+  return true;
 }
 
 /// Whether a newline has come; then it is at searched_.

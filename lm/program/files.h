@@ -88,11 +88,8 @@ constexpr std::size_t longest_input_line = 4 << 20;
 class InputLines {
  public:
   InputLines();
-  /// The lines of a file, packed or not, or a pipe, by its path. InputError if it cannot be opened.
+  /// The lines of a file, packed or not, or a pipe, by its path. InputErrors of UnpackedFile.
   explicit InputLines(const std::filesystem::path& path);
-  ~InputLines();
-  InputLines(const InputLines&) = delete;
-  InputLines& operator=(const InputLines&) = delete;
 
   /// The next line, without its newline; false at the end. InputError if it cannot be read (standard input is
   /// closed, or a folder), is too long, or if the first one begins like a file of another kind, such as a
@@ -110,8 +107,7 @@ class InputLines {
   bool receive(int milliseconds);
   bool has_line();
 
-  int file_ = -1;                           // -1: a packed file
-  std::unique_ptr<UnpackedFile> unpacked_;  // that one
+  std::unique_ptr<UnpackedFile> file_;  // null: standard input
   std::string name_;
   std::string buffer_;
   std::size_t begin_ = 0;     // of the next line

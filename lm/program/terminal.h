@@ -50,7 +50,10 @@ class StopSignals {
 };
 
 // --- Output ---
-// Standard output: JSON, rows of symbols, and a check that all was written.
+// Standard output: JSON, rows of symbols, and a check that all was written. Notes go to standard error.
+
+/// Says what was done to a text, "lm: FILE: a byte-order mark was removed", on standard error.
+void print_notes(const std::vector<std::string>& notes);
 
 /// The object of --json, indented; what is not UTF-8 is U+FFFD.
 void print_json(const nlohmann::ordered_json& json);

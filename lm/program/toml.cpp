@@ -30,7 +30,6 @@ class Reader {
   }
 
   std::vector<TomlKey> document() {
-    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
     if (text_.starts_with(byte_order_mark)) line_begin_ = at_ = byte_order_mark.size();
     for (skip_lines(); at_ < text_.size(); skip_lines()) {
       if (next() == '[')
@@ -57,7 +56,7 @@ class Reader {
   TomlPosition position(std::size_t at) const {
     const std::string_view before = text_.substr(line_begin_, at - line_begin_);
     return {line_,
-            1 + std::count_if(before.begin(), before.end(), [](char c) { return (c & 0xc0) != 0x80; })};
+            1 + std::count_if(before.begin(), before.end(), [](char c) { return !continues_character(c); })};
   }
 
   template <class... Arguments>

@@ -20,6 +20,7 @@
 #include "lm/program/files.h"
 #include "lm/program/log.h"
 #include "lm/program/run.h"
+#include "lm/program/terminal.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -54,6 +55,13 @@ void add_pairs(SentenceSet& set, const fs::path& file) {
   const bool are_related = set.kind == relatedness;
   JudgedPairs pairs = are_related ? read_judged_pairs(file, sick_columns, 1, 5)
                                   : read_judged_pairs(file, paraphrase_columns, 0, 1, true);
+  print_notes(pairs.notes);
+  const double first = pairs.judgments.front();
+  const bool are_equal = std::count(pairs.judgments.begin(), pairs.judgments.end(), first) == pairs.size();
+  check_input(
+      !are_equal || (!are_related && !set.splits.empty()), "{}: all pairs are judged {}: {}", file.string(),
+      first,
+      are_related ? "nothing correlates with equal scores" : "a classifier learns from both judgments");
   SentenceSplit split{std::move(pairs.first), std::move(pairs.second)};
   if (are_related) {
     split.scores = std::move(pairs.judgments);
@@ -62,11 +70,6 @@ void add_pairs(SentenceSet& set, const fs::path& file) {
       check_input(it == 0 || it == 1, "{}: a judgment of {}, which is neither 0 nor 1", file.string(), it);
       split.labels.push_back(static_cast<std::int32_t>(it));
     }
-    const std::int32_t first = split.labels.front();
-    const bool is_train = set.splits.empty();
-    check_input(
-        !is_train || std::count(split.labels.begin(), split.labels.end(), first) < std::ssize(split.labels),
-        "{}: all pairs are judged {}, and a classifier learns from both", file.string(), first);
   }
   set.sha256.push_back(pairs.sha256 + "  " + file.string());
   set.splits.push_back(std::move(split));
@@ -78,27 +81,11 @@ Encoding encoding_of(const fs::path& file) {
   return replace_invalid_utf8(raw) == raw ? Encoding::utf8 : Encoding::windows_1252;
 }
 
-/// Leaves out lines of a label alone, as CR has one.
-Text without_empty_sentences(Text text) {
-  std::string kept;
-  std::int64_t left_out = 0;
-  for (const std::string_view line : split_lines(text.content)) {
-    const std::string_view bare = stripped(line);
-    const bool has_sentence = std::any_of(bare.begin(), bare.end(), is_space);
-    left_out += !has_sentence;
-    if (has_sentence) kept.append(line).append("\n");
-  }
-  if (left_out > 0)
-    fmt::print(stderr, "lm: {}: {} lines without a sentence are left out\n", text.name, left_out);
-  text.content = std::move(kept);
-  return text;
-}
-
 void add_labelled(SentenceSet& set, const std::vector<fs::path>& files) {
   std::vector<LabelledText> texts;
   for (const fs::path& file : files) {
-    texts.push_back(
-        labelled_text(without_empty_sentences(read_labelled_file(file, encoding_of(file), Unit::words))));
+    texts.push_back(labelled_text(read_labelled_file(file, encoding_of(file), Unit::words)));
+    print_notes(texts.back().sentences.notes);
     set.sha256.push_back(texts.back().sentences.sha256 + "  " + file.string());
   }
   const Vocabulary labels = labels_of(texts.front());
@@ -107,12 +94,7 @@ void add_labelled(SentenceSet& set, const std::vector<fs::path>& files) {
     SentenceSplit split;
     for (const std::string_view line : split_lines(text.sentences.content))
       split.sentences.emplace_back(line);
-    for (std::size_t i = 0; i < text.labels.size(); ++i) {
-      const auto id = labels.id(text.labels[i]);
-      check_input(id.has_value(), "{}: line {}: no sentence of {} has the label '{}'", text.sentences.name,
-                  text.lines[i], texts.front().sentences.name, excerpt(text.labels[i]));
-      split.labels.push_back(*id);
-    }
+    split.labels = ids_of_labels(text, labels);
     set.splits.push_back(std::move(split));
   }
 }
@@ -121,9 +103,9 @@ SentenceSet read_set(const KnownSet& known, const fs::path& folder) {
   SentenceSet set{known.name, known.kind};
   std::vector<fs::path> files;
   for (const std::string& name : known.files) {
-    files.push_back(folder / name);
-    check_input(file_is_there(files.back()), "{}: missing; {} consists of {}",
-                printable(files.back().string()), known.name, fmt::join(known.files, ", "));
+    files.push_back(plain_or_packed(folder / name));
+    check_is_there(files.back(),
+                   fmt::format("; {} consists of {}", known.name, fmt::join(known.files, ", ")));
   }
   if (set.kind == classification)
     add_labelled(set, files);
@@ -143,14 +125,13 @@ SentenceSet read_set(const KnownSet& known, const fs::path& folder) {
 std::vector<SentenceSet> read_sentence_sets(const std::vector<std::string>& folders) {
   std::vector<SentenceSet> sets;
   for (const std::string& folder : folders) {
-    std::error_code ignored;
-    check_input(fs::is_directory(folder, ignored), "{}: no such folder", printable(folder));
+    check_is_folder(folder);
     const std::size_t before = sets.size();
     std::vector<std::string> names;
     for (const KnownSet& known : known_sets) {
       names.insert(names.end(), known.files.begin(), known.files.end());
       const bool is_there = std::any_of(known.files.begin(), known.files.end(), [&](const std::string& file) {
-        return file_is_there(fs::path(folder) / file);
+        return file_is_there(plain_or_packed(fs::path(folder) / file));
       });
       if (is_there) sets.push_back(read_set(known, folder));
     }

@@ -192,7 +192,7 @@ struct AskedQuestion {
 inline AskedQuestion read_question(const InputLine& line, const QuestionOptions& reading,
                                    std::int64_t entities) {
   const std::string& name = line.name;
-  const std::string text = text_of_line(line.text, name, Unit::words);
+  const std::string text = text_of_line(line.text, Unit::words);
   if (stripped(text).empty()) return {};
   check_utf8(text, name);
   const std::size_t tab = text.find('\t');

@@ -220,7 +220,7 @@ class SkipThoughtTask : public SentenceTask<SkipThoughtTask, SkipThoughtSettings
                   const std::vector<Variable>& tables = {}) const {
     Sentences sentences;
     for (const auto& [line, name] : lines) {
-      const std::string text = text_of_line(line, name, settings.tokenization.unit);
+      const std::string text = text_of_line(line, settings.tokenization.unit);
       std::vector<std::int32_t> ids = encoded_line(vocabulary(), text, name);
       if (ids.empty()) ids.push_back(vocabulary().line_end_id().value());
       sentences.add(ids);

@@ -140,17 +140,20 @@ Vocabulary vocabulary_among(const VocabularyFiles& files, const std::string& nam
   return vocabulary;
 }
 
+namespace {
+constexpr std::uint64_t largest_vocabulary = 256 << 20;  // of tens of millions of words
+}
+
 std::string read_vocabulary_file(const std::filesystem::path& file) {
-  constexpr std::uint64_t largest = 256 << 20;  // of tens of millions of words
-  return read_file(file, Pipes::refused, largest);
+  return read_file(file, Pipes::refused, largest_vocabulary);
 }
 
 Vocabulary read_vocabulary(const std::filesystem::path& file, const Tokenization& tokenization) {
-  VocabularyFiles files;
-  for (const std::string& name : names_of_files(file.filename().string(), tokenization))
-    if (name == file.filename() || has_sentencepiece())
-      files.emplace_back(name, read_vocabulary_file(file.parent_path() / name));
-  return vocabulary_among(files, file.filename().string(), file.parent_path().string(), tokenization);
+  const std::string name = file.filename().string();
+  VocabularyFiles files{{name, read_text(file, Pipes::refused, largest_vocabulary).content}};
+  if (tokenization.unit == Unit::pieces && has_sentencepiece())
+    files.emplace_back(pieces_beside(name), read_vocabulary_file(pieces_beside(file.string())));
+  return vocabulary_among(files, name, file.parent_path().string(), tokenization);
 }
 
 std::vector<std::string> symbols_written(const Vocabulary& vocabulary, const std::string& text,
@@ -161,10 +164,10 @@ std::vector<std::string> symbols_written(const Vocabulary& vocabulary, const std
   return symbols;
 }
 
-std::string text_of_line(std::string line, const std::string& name, Unit unit) {
-  line += '\n';
-  std::vector<std::string> ignored;
-  return unit == Unit::bytes ? line : normalise_text(std::move(line), name, ignored);
+std::string text_of_line(std::string line, Unit unit) {
+  if (unit != Unit::bytes && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
+  if (unit != Unit::bytes && line.ends_with('\r')) line.pop_back();
+  return line + '\n';
 }
 
 std::vector<std::int32_t> encoded_line(const Vocabulary& vocabulary, const std::string& text,
@@ -178,7 +181,7 @@ EncodedLines encode_lines(const std::vector<InputLine>& lines, const Vocabulary&
   EncodedLines result{.answers = std::vector<LineAnswer>(lines.size()), .ids = {}, .lines = {}};
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto& [line, name] = lines[i];
-    auto ids = encoded_line(vocabulary, text_of_line(line, name, vocabulary.tokenization().unit), name);
+    auto ids = encoded_line(vocabulary, text_of_line(line, vocabulary.tokenization().unit), name);
     if (ids.empty()) continue;
     result.answers[i].symbols = std::ssize(ids);
     if (const auto unknown = vocabulary.unknown_id())

@@ -244,7 +244,7 @@ Vocabulary vocabulary_among(const VocabularyFiles& files, const std::string& nam
 /// The content of a file among those of a run. Error if there is none.
 const std::string& content_among(const VocabularyFiles& files, const std::string& name);
 
-/// The content of a vocabulary's file. InputError if it is missing or too large.
+/// The content of a vocabulary's file in a run, byte by byte. InputError if it is missing or too large.
 std::string read_vocabulary_file(const std::filesystem::path& file);
 /// Reads a vocabulary from its file, of pieces with their model beside it. InputError, naming the file, if
 /// one is missing or broken.
@@ -254,7 +254,7 @@ Vocabulary read_vocabulary(const std::filesystem::path& file, const Tokenization
 std::vector<std::string> symbols_written(const Vocabulary& vocabulary, const std::string& text,
                                          const std::string& name, LastLine last);
 /// The text of a line with its newline, without a byte-order mark and a carriage return at its end.
-std::string text_of_line(std::string line, const std::string& name, Unit unit);
+std::string text_of_line(std::string line, Unit unit);
 /// The text of a line as ids with its end symbol; none for an empty line. InputErrors of Vocabulary::encode,
 /// and, except as bytes, for what is not UTF-8.
 std::vector<std::int32_t> encoded_line(const Vocabulary& vocabulary, const std::string& text,

@@ -228,7 +228,7 @@ class TranslatingTask : public Task {
     for (std::size_t i = 0; i < found.size(); ++i) {
       const auto& [text, name] = lines[encoded.lines[i]];
       std::vector<std::string> written =
-          symbols_written(source, text_of_line(text, name, source.tokenization().unit), name, LastLine::ends);
+          symbols_written(source, text_of_line(text, source.tokenization().unit), name, LastLine::ends);
       written.back() = shown_line_end;
       LineAnswer& best = encoded.answers[encoded.lines[i]];
       for (const Hypothesis& it : found[i])

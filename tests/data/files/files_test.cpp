@@ -8,6 +8,7 @@
 
 #include <csignal>
 
+#include "data/text/text.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

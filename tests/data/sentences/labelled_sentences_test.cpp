@@ -7,6 +7,7 @@
 
 #include "data/text/text.h"
 #include "tests/data/files.h"
+#include "tests/temporary_folder.h"
 
 namespace rondo {
 namespace {
@@ -44,6 +45,18 @@ TEST(LabelledSentences, FilesBecomeIdsOfWordsAndOfClasses) {
   EXPECT_EQ(Ids(test.sentences[0].begin(), test.sentences[0].end()), (Ids{5, 2, 3})) << "a word that is new";
 }
 
+TEST(LabelledSentences, LinesWithoutASentenceAreLeftOut) {
+  const TestFolder folder;
+  folder.write("train.txt", "0 \t\n0 a\n1\n1 b\n\n");
+  folder.write("valid.txt", "1 c\n\n");
+  const LabelledTexts texts = opened(folder);
+  EXPECT_EQ(texts.train.sentences.content, "a\nb\n");
+  EXPECT_EQ(texts.train.lines, (std::vector<std::int64_t>{2, 4}));
+  ASSERT_GE(texts.notes.size(), 2u);
+  expect_contains(texts.notes[0], "train.txt: 3 lines without a sentence left out, the first is line 1");
+  expect_contains(texts.notes[1], "valid.txt: 1 line without a sentence left out, the first is line 2");
+}
+
 TEST(LabelledSentences, BadInputIsRefusedWithFileAndLine) {
   const TestFolder folder;
   const std::string good = "0 a\n1 b\n";
@@ -60,10 +73,8 @@ TEST(LabelledSentences, BadInputIsRefusedWithFileAndLine) {
         },
         parts...);
   };
-  refused(good + "\n", good, "train.txt: line 3: no label");
   refused(good + " c d\n", good, "train.txt: line 3: no label");
-  refused(good, "0 a\n1\n", "valid.txt: line 2: no sentence after the label '1'");
-  refused("0 \t\n" + good, good, "train.txt: line 1: no sentence after the label '0'");
+  refused(good, "1\n\n", "valid.txt: no line has a label and a sentence");
   refused(good, "0 a\n0 b\n2 b\n", "valid.txt: line 3: no sentence of the training text has the label '2'");
   refused("0 a\n0 b\n", good, "train.txt", "all sentences have the label '0'");
   refused(good + "0 a <eos> b\n", good, "train.txt: line 3: the word <eos>");

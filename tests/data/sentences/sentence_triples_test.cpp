@@ -89,10 +89,12 @@ TEST(JudgedPairs, AreReadByTheNamesOfTheirColumns) {
     return read_judged_pairs(file, sick_columns, 1, 5);
   };
   const JudgedPairs pairs = sick(
-      "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tx\r\n1\ta b\t c \t3.5\tN\r\n2\td\te\t1\tN\r\n");
+      "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tx\r\n1\ta b\t c "
+      "\t3.5\tN\r\n2\td\te\t1\tN\r\n\r\n");
   EXPECT_EQ(pairs.first, (std::vector<std::string>{"a b", "d"}));
   EXPECT_EQ(pairs.second, (std::vector<std::string>{"c", "e"}));
   EXPECT_EQ(pairs.judgments, (std::vector<double>{3.5, 1}));
+  expect_contains(pairs.notes.back(), "pairs.txt: 1 line without a sentence left out, the first is line 4");
   const std::string header = "sentence_A\tsentence_B\trelatedness_score\n";
   expect_contains(error_of([&] { sick("a\tb\n"); }), "line 1: no columns sentence_A, sentence_B");
   expect_contains(error_of([&] { sick(header + "a\tb\n"); }), "line 2: 2 columns");
@@ -129,6 +131,11 @@ TEST(WordVectors, AreReadFromBothFormats) {
   expect_contains(error_of([&] { read("a 1 2\nb 1 x\n"); }), "line 2: 'x' is no finite number");
   expect_contains(error_of([&] { read("a\n"); }), "line 1: the word 'a' has no numbers");
   expect_contains(error_of([&] { read(""); }), "no word vectors");
+  expect_contains(error_of([&] { read("3 2\na 1 2\nb 1 2\n"); }),
+                  "vectors.txt: 2 vectors, and its first line announces 3: is the file complete?");
+  for (const char* one : {"\0\0\x80\x3f", "\xcd\xcc\xcc\xbd"})  // 1 and -0.1
+    expect_contains(error_of([&] { read("1 2\na " + std::string(one, 4) + std::string(one, 4) + "\n"); }),
+                    "vectors.txt: the binary form of word2vec");
 }
 
 }  // namespace

@@ -23,24 +23,13 @@ TEST(Split, Names) {
   expect_input_error([] { split_from_string("dev"); }, "'dev'", "train, valid or test");
 }
 
-TEST(NormaliseText, RemovesMarkAndCarriageReturnsAndSaysSo) {
-  Strings notes;
-  EXPECT_EQ(normalise_text("\xef\xbb\xbf"
-                           "a\r\nb\r\n",
-                           "f.txt", notes),
-            "a\nb\n");
-  EXPECT_EQ(notes,
-            (Strings{"f.txt: a byte-order mark was removed", "f.txt: 2 line ends CRLF were read as LF"}));
-}
-
-TEST(NormaliseText, LeavesEverythingElse) {
-  Strings notes;
+TEST(CleanText, LeavesEverythingElse) {
   const std::string text =
       "a\rb\n\n\xef\xbb\xbf"
       "c\r\r";
-  EXPECT_EQ(normalise_text(text, "f.txt", notes), text);
-  EXPECT_TRUE(notes.empty());
-  EXPECT_EQ(normalise_text("a\r\r\n", "f.txt", notes), "a\r\n");  // one line end, one lone CR
+  EXPECT_EQ(clean_text(text, "f.txt", Unit::words).content, text);
+  EXPECT_TRUE(clean_text(text, "f.txt", Unit::words).notes.empty());
+  EXPECT_EQ(clean_text("a\r\r\n", "f.txt", Unit::words).content, "a\r\n");  // one line end, one lone CR
 }
 
 TEST(OpenCorpus, Folder) {
@@ -204,22 +193,18 @@ void expect_counts(const Expected& expected) {
   }
 }
 
-TEST(Counts, PennTreebankWords) {
-  expect_counts({"ptb", {Unit::words}, {929'589, 73'760, 82'430}, {42'068, 3'370, 3'761}, 10'000, true});
-}
-
-TEST(Counts, PennTreebankCharacters) {
-  expect_counts(
-      {"ptb", {Unit::characters, true}, {5'017'482, 393'042, 442'423}, {42'068, 3'370, 3'761}, 50, false});
-}
-
-TEST(Counts, WikiText2) {
-  expect_counts(
-      {"wikitext-2", {Unit::words}, {2'088'628, 217'646, 245'569}, {36'718, 3'760, 4'358}, 33'278, true});
-}
-
-TEST(Counts, Text8) {
-  expect_counts({"text8-12m", {Unit::characters}, {11'294'853, 627'492, 627'492}, {0, 0, 0}, 27, false});
+TEST(Counts, OfPublishedTexts) {
+  for (const Expected& it : std::vector<Expected>{
+           {"ptb", {Unit::words}, {929'589, 73'760, 82'430}, {42'068, 3'370, 3'761}, 10'000, true},
+           {"ptb",
+            {Unit::characters, true},
+            {5'017'482, 393'042, 442'423},
+            {42'068, 3'370, 3'761},
+            50,
+            false},
+           {"wikitext-2", {Unit::words}, {2'088'628, 217'646, 245'569}, {36'718, 3'760, 4'358}, 33'278, true},
+           {"text8-12m", {Unit::characters}, {11'294'853, 627'492, 627'492}, {0, 0, 0}, 27, false}})
+    expect_counts(it);
 }
 
 }  // namespace

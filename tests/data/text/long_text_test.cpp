@@ -170,6 +170,11 @@ TEST(LongText, SeveralTrainingFiles) {
   EXPECT_EQ(named({"train-2*", "train-10.txt"}).train.content, corpus.train.content);
   EXPECT_EQ(named({"train-*", "train-2*"}).train.content, corpus.train.content) << "each file once";
   expect_input_error([&] { named({"part-*"}); }, "no file of", "data.train_files (part-*)");
+  expect_input_error(
+      [&] {
+        named({"train-2*", "*.txt"});
+      },
+      "valid.txt: data.train_files (train-2*, *.txt) matches it, and it is not training text");
   folder.write("train.txt", "a b c\n");
   EXPECT_EQ(open(Unit::words, {}).train.content, "a b c\n");
   expect_input_error(

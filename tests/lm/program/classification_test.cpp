@@ -214,8 +214,8 @@ TEST(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
   data.write("data/valid.txt", "yes a film\nperhaps a film\n");
   expect_refused_training(data, {},
                           "valid.txt: line 2: no sentence of the training text has the label 'perhaps'");
-  data.write("data/train.txt", "yes a film\nno\n");
-  expect_refused_training(data, {}, "train.txt: line 2: no sentence after the label 'no'");
+  data.write("data/train.txt", "yes a film\n a film\n");
+  expect_refused_training(data, {}, "train.txt: line 2: no label");
   expect_refused(run_lm({"train", "--recipe", data.path("toy.toml"), "--out", data.path("new")}), "--data");
 }
 

@@ -54,6 +54,7 @@ class EachKey : public testing::Test {
     };
     add("data/train.txt", "a rare dog\n  and the cat \n");
     add("data/valid.txt", "a new dog\n");
+    write_bytes(data_ / "data/more.txt", "a new cat\n");
     write_bytes(data_ / "tiny.toml", R"(
 [model]
 embedding = 4
@@ -169,7 +170,7 @@ EachKey::Cases language_model_cases() {
       {"data.min_count", {"2"}},
       {"data.max_size", {"6"}},
       {"data.unknown", {"false", {}, &EachKey::trained, "'new'"}},
-      {"data.train_files", {"[\"valid.txt\"]"}},
+      {"data.train_files", {"[\"train.txt\", \"more.txt\"]"}},
       {"data.files", {"[\"train.txt\"]", {"data.block_lines=10"}}},
       {"data.block_lines", {"5", {files, "data.block_lines=10"}}},
       {"data.memory", {"0"}},  // where the ids are is told

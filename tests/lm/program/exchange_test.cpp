@@ -50,6 +50,7 @@ TEST_F(Exchange, AnExportedRunComesBackWithTheSameBytes) {
   expect_contains(output_of_lm({"export", data_.path("run"), "--out", data_.path("out")}), "out/use.py");
   EXPECT_EQ(sha256_hex(bytes_of_file(data_ / "out/model.safetensors")), data_.model_digest("run"));
   EXPECT_EQ(bytes_of_file(data_ / "out/vocab.txt"), bytes_of_file(data_ / "run/vocab.txt"));
+  write_bytes(data_ / "out/vocab.txt", "\xef\xbb\xbf" + bytes_of_file(data_ / "out/vocab.txt"));
   expect_contains(output_of_lm(import("out", "back")), "lm eval " + data_.path("back") + " --text FILE");
   EXPECT_EQ(data_.model_digest("back"), data_.model_digest("run"));
   EXPECT_EQ(bytes_of_file(data_ / "back/vocab.txt"), bytes_of_file(data_ / "run/vocab.txt"));
@@ -133,8 +134,8 @@ TEST_F(Exchange, WhatCannotBeImportedIsRefusedAndLeavesNothing) {
   refused({"--set", "model.layers=3", "--set", "model.hidden=33"},
           "(= NEW); rnn.bias_ih_l0 is [128] where this model has [132]");
   refused({"--map", data_.path("none")}, "none");
-  write_bytes(data_ / "map", "lstm.* = rnn.*\n");
-  refused({"--map", data_.path("map")}, "map: line 1: ");
+  write_bytes(data_ / "map", "\xef\xbb\xbf# rules\r\nlstm.* = rnn.*\r\n");
+  refused({"--map", data_.path("map")}, "map: line 2: ");
   write_bytes(data_ / "out/vocab.txt", bytes_of_file(data_ / "run/vocab.txt") + "more\n");
   refused({}, "vocab.txt: 15 symbols, and " + data_.path("out/model.safetensors") +
                   " has 14 rows of embedding.weight: each row is a symbol");

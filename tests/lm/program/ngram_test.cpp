@@ -111,6 +111,26 @@ TEST(LmNgram, CountsUnknownsAndWarnsOfZero) {
   expect_contains(zero.err, "valid.txt: 3 symbols have probability 0 in this model");
 }
 
+// log10 of kenlm for what the model knows: -0.2 -0.3 -0.4, and -0.80103 -0.45 -0.7 around the unknown word.
+TEST(LmNgram, OfAClosedVocabularyLeavesOutWhatItLacks) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "closed.arpa",
+              "\\data\\\nngram 1=4\nngram 2=4\n\n\\1-grams:\n-99 <s> -0.30103\n-0.7 </s>\n-0.6 a -0.2\n"
+              "-0.5 b -0.1\n\n\\2-grams:\n-0.2 <s> a\n-0.3 a b\n-0.4 b </s>\n-0.45 b a\n\n\\end\\\n");
+  write_bytes(folder / "text", "a b\nb a zz\n");
+  const Result result =
+      run_lm({"ngram", "--arpa", folder / "closed.arpa", "--text", folder / "text", "--json"});
+  expect_contains(result.err, "text: 1 of 7 symbols are not in the vocabulary of the model");
+  const Json json = Json::parse(result.out);
+  EXPECT_EQ(json.at("vocabulary"), 3);
+  EXPECT_EQ(json.at("ngrams"), (Json{4, 4}));
+  EXPECT_EQ(json.at("text").at("symbols"), 6);
+  EXPECT_EQ(json.at("text").at("left_out"), 1);
+  EXPECT_NEAR(json.at("text").at("nats").get<double>(), 2.85103 / 6 * std::log(10.0), 1e-9);
+  write_bytes(folder / "text", "zz zz");
+  EXPECT_EQ(run_lm({"ngram", "--arpa", folder / "closed.arpa", "--text", folder / "text"}).status, 0);
+}
+
 TEST(LmNgram, PrintsEachSymbolAsLmScoreDoes) {
   const SmallData data;
   const std::string text = data.path("data/test.txt");

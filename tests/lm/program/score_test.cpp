@@ -102,7 +102,7 @@ TEST_F(ScoreTest, PackedFiles) {
 
 TEST_F(ScoreTest, FilesThatAreNoText) {
   expect_refused(run_lm({"score", path("a")}, {.input = std::string("\x1f\x8b\x08\0\0\0", 6)}),
-                 "standard input: looks like a gzip file; give the text that is in it");
+                 "standard input: looks like a gzip file; take the text out of it: gzip -dc FILE > NEW");
 }
 
 TEST_F(ScoreTest, Totals) {

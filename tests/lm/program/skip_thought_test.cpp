@@ -61,7 +61,7 @@ class Passages : public ToyTraining {
         const std::string first = sentence(a), second = a == b ? first : sentence(b);
         pairs += fmt::format("{}\t{}\t{}\t{}\n", i, first, second, a == b ? 4.5 : 1.5);
       }
-      write(std::string("sets/") + name, pairs);
+      write(std::string("sets/") + name, pairs + "\n");
     }
     for (const char* name : {"TREC.train.all", "TREC.test.all", "subj.all"}) {
       std::string lines;
@@ -205,6 +205,8 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
   refused("subj.all", "0 the dog\n1 the rose\n",
           "subj.all: 2 sentences, and cross-validation in 10 parts needs 10 or more");
   write_bytes(data.path("sets/subj.all"), subjective);
+  refused("SICK_trial.txt", "sentence_A\tsentence_B\trelatedness_score\na\tb\t3\nc\td\t3\n",
+          "SICK_trial.txt: all pairs are judged 3: nothing correlates with equal scores");
   refused("SICK_trial.txt", "a\tb\n1\t2\n", "SICK_trial.txt: line 1: no columns sentence_A");
   fs::remove(data.path("sets/SICK_trial.txt"));
   expect_refused(run_lm({"eval", run, "--sentences", data.path("sets")}), "SICK_trial.txt: missing");
