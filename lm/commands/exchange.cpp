@@ -15,7 +15,6 @@
 #include "lm/commands/options.h"
 #include "lm/program/cli.h"
 #include "lm/program/compute.h"
-#include "lm/program/embedded_files.h"
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
@@ -23,6 +22,9 @@
 #include "lm/training/checkpoint.h"
 #include "lm/training/foreign_weights.h"
 #include "nn/models/language_model.h"
+
+/// The programs of lm/program/exported, each ended by a zero (lm/program/embedded_files.cpp).
+extern "C" const char rondo_exported_pytorch[], rondo_exported_onnx[], rondo_exported_use[];
 
 namespace rondo {
 

@@ -11,11 +11,14 @@
 
 #include "data/text/text.h"
 #include "lm/program/cli.h"
-#include "lm/program/embedded_files.h"
 #include "lm/program/files.h"
 #include "lm/program/run.h"
 #include "lm/program/toml.h"
 #include "tensor/error.h"
+
+/// The recipes of lm/program/recipes: name, text, name, text, ..., each ended by a zero, and an empty name
+/// (embedded_files.cpp).
+extern "C" const char rondo_recipes[];
 
 namespace rondo {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lm/training/gradient_sum.h"
+#include "lm/training/ranks.h"
 #include "lm/training/objective.h"
 #include "optim/averaging.h"
 #include "optim/optimizer.h"

@@ -1,5 +1,5 @@
 // Gradients are added up piece by piece, each once it is complete.
-#include "lm/training/gradient_sum.h"
+#include "lm/training/ranks.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include "lm/tasks/skip_thought.h"
 #include "lm/tasks/speech.h"
 #include "lm/tasks/translation.h"
-#include "nn/models/shared_encoder_decoders.h"
+#include "nn/models/encoder_decoder.h"
 #include "tests/lm/training/forked_ranks.h"
 #include "tests/temporary_folder.h"
 

@@ -1,5 +1,5 @@
 // Encoder-decoders that share parts: what they share, what they compute, and the gradients of it.
-#include "nn/models/shared_encoder_decoders.h"
+#include "nn/models/encoder_decoder.h"
 
 #include <gtest/gtest.h>
 
