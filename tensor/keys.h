@@ -36,7 +36,7 @@ ChoiceMember choice(Enum& member) {
 /// The name of an enum's value.
 template <class Enum>
 std::string name_of(Enum value) {
-  return names_of(value)[static_cast<std::size_t>(value)];
+  return names_of(value).at(static_cast<std::size_t>(value));
 }
 /// The value of an enum that is named so; nothing if none is.
 template <class Enum>

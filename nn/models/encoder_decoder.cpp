@@ -246,6 +246,8 @@ EncoderDecoder::Position EncoderDecoder::select(const Position& position,
 
 EncoderDecoder::Step EncoderDecoder::advance(const Variable& symbols, const Position& position,
                                              const Source& source, const Lengths& lengths) {
+  check(source.sentences > 0,
+        "[decoder] a source of one sentence or more was expected, as encode() returns it");
   Variable input = symbols;
   if (options_.input_feeding) input = concat({symbols, position.readout});
   if (!decoder_->attention) {

@@ -104,7 +104,8 @@ void check_adaptive(const LanguageModelOptions& options) {
 }  // namespace
 
 LanguageModelOptions layer_by_layer(const LanguageModelOptions& given) {
-  check_input(!given.hidden.empty() && given.layers > 0, "a model needs at least one recurrent layer");
+  check_limits_of(given);
+  check_input(!given.hidden.empty(), "a model needs at least one recurrent layer");
   const auto widths = static_cast<int64_t>(given.hidden.size());
   check_input(widths == 1 || given.layers == 1 || given.layers == widths,
               "model.hidden has {} widths for {} layers: give one for each, or one for all", widths,
@@ -145,8 +146,6 @@ LanguageModelOptions layer_by_layer(const LanguageModelOptions& given) {
               "model.tied = false");
   check_input(!options.tied || options.output_init.kind == InitialValues::Kind::pytorch,
               "tied output vectors have the initial values of the embedding: leave out model.output_init");
-  check_input(options.experts >= 1, "a model has one softmax or a mixture of several (model.experts), not {}",
-              options.experts);
   check_input(options.experts > 1 || options.latent_dropout == 0,
               "model.latent_dropout drops what lies between a mixture's experts and the output: set "
               "model.experts, or leave it out");

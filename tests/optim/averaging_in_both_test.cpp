@@ -158,7 +158,7 @@ TEST(AveragedWeights, GoOnFromTheirStateWithTheSameBits) {
   average.start();
   run(average, values, 2, 50);
   StateInMemory state;
-  const std::vector<Segment> segments{{.name = "p", .shape = {3}, .row_stride = 3}};
+  const std::vector<Segment> segments{{.name = "p", .shape = {3}, .row_stride = 3, .buffer_size = 3}};
   average.save(state, segments);
   other.load(state, segments);
   run(average, values, 50, 90);

@@ -235,7 +235,7 @@ TEST_P(OfEachOptimizer, ContinuesExactlyFromItsSavedState) {
   ASSERT_FALSE(optimizer->state_tensors().empty());
   StateInMemory state;
   const std::vector<Segment> segments{
-      {.name = "p", .shape = values.shape(), .row_stride = values.shape().columns()}};
+      {.name = "p", .shape = values.shape(), .row_stride = values.size(), .buffer_size = values.size()}};
   optimizer->save(state, segments);
   EXPECT_EQ(state.size(), optimizer->state_tensors().size() + 1);
   other->load(state, segments);
