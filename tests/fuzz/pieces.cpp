@@ -25,25 +25,31 @@ std::string field(char number, const std::string& bytes) {
   return static_cast<char>(number << 3 | 2) + size + bytes;
 }
 
+std::string piece(const std::string& text) {
+  return field(1, field(1, text) + std::string("\x15\0\0\x80\xbf", 5));  // with a score of -1
+}
+
+/// As `lm` writes it. Kind 1: unigram; 2: BPE.
+std::string model_of(char kind) {
+  std::string model = field(1, field(1, "\xe2\x96\x85") + "\x18\2");
+  for (const std::string text :
+       {"\xe2\x96\x81", "t", "h", "e", "th", "the", "\xe2\x96\x81the", "c", "a", "ca"})
+    model += piece(text);
+  return model + field(2, std::string("\x18") + kind) +
+         field(3, field(1, "identity") + field(2, "") + std::string("\x18\0\x20\0", 4));
+}
+
 }  // namespace
 
 Target pieces() {
-  std::vector<std::string> seeds;
-  std::string content;
-  for (int i = 0; i < 60; ++i)
-    content += "the cat sat on a mat, then the " + std::string(1 + i % 7, 'o') + "\n";
-  for (const PieceModelKind kind : {PieceModelKind::unigram, PieceModelKind::bpe})
-    seeds.push_back(PieceModel::learnt_from({.name = "text", .content = content},
-                                            {.unit = Unit::pieces, .pieces_model = kind, .pieces = 262})
-                        .bytes());
   // A map of characters whose search structure leads outside of it; in the normalizer, and in its reverse.
   const std::string map = field(2, std::string("\x08\0\0\0\xff\xff\xff\x7f\xff\xff\xff\x7fx", 13));
+  const std::string unigram = model_of('\1'), bpe = model_of('\2');
   return {"pieces",
           run_pieces,
-          seeds,
-          {seeds[0] + field(3, map), seeds[1] + field(5, map), seeds[0] + field(4, field(1, field(1, "the"))),
-           seeds[0] + field(1, field(1, std::string(1 << 20, 'x'))),
-           seeds[1] + field(1, field(1, std::string("a\0b", 3)))}};
+          {unigram, bpe},
+          {unigram + field(3, map), bpe + field(5, map), unigram + field(4, field(1, field(1, "the"))),
+           unigram + piece(std::string(1 << 20, 'x')), bpe + piece(std::string("a\0b", 3))}};
 }
 
 }  // namespace rondo::fuzz
