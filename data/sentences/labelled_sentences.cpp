@@ -134,20 +134,19 @@ LabelledText labelled_text(Text file) {
   LabelledText text;
   std::string sentences;
   std::int64_t line = 0;
-  for (const std::string_view row : split_lines(file.content)) {
+  text.left_out = use_each(split_lines(file.content), "lines", [&](std::string_view row) {
     ++line;
     const std::string_view label = row.substr(0, row.find_first_of(blanks));
     const std::string_view sentence = row.substr(std::min(label.size() + 1, row.size()));
     check_input(!label.empty(), "{}: line {}: no label: a line is a label, a space and a sentence", file.name,
                 line);
     check_input(sentence.find_first_not_of(blanks) != std::string_view::npos,
-                "{}: line {}: no sentence after the label '{}': remove the line", file.name, line,
-                excerpt(label));
+                "{}: line {}: no sentence after the label '{}'", file.name, line, excerpt(label));
     text.labels.emplace_back(label);
     text.lines.push_back(line);
     sentences += sentence;
     sentences += '\n';
-  }
+  });
   text.sentences = std::move(file);
   text.sentences.content = std::move(sentences);
   return text;
@@ -161,6 +160,7 @@ LabelledTexts open_labelled_texts(const fs::path& folder, const LabelledFiles& f
     const fs::path file = plain_or_packed(folder / name);
     check_is_there(file, fmt::format(" (data.{}_file)", name_of(split)));
     texts[split] = labelled_text(texts.record(read_labelled_file(file, files.encoding, unit)));
+    if (const std::string& note = texts[split].left_out; !note.empty()) texts.notes.push_back(note);
   };
   read(Split::train, files.train);
   if (!files.valid.empty()) read(Split::valid, files.valid);
@@ -183,16 +183,21 @@ Vocabulary labels_of(const LabelledText& train) {
   return labels;
 }
 
-LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vocabulary,
-                                  const Vocabulary& labels) {
-  LabelledSentences result;
+std::vector<std::int32_t> label_ids(const LabelledText& text, const Vocabulary& labels) {
+  std::vector<std::int32_t> ids;
   for (std::size_t i = 0; i < text.labels.size(); ++i) {
     const auto id = labels.id(text.labels[i]);
     check_input(id.has_value(), "{}: line {}: no sentence of the training text has the label '{}'",
                 text.sentences.name, text.lines[i], excerpt(text.labels[i]));
-    result.labels.push_back(*id);
+    ids.push_back(*id);
   }
-  result.sentences = encode_sentences(text.sentences.content, text.sentences.name, vocabulary);
+  return ids;
+}
+
+LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vocabulary,
+                                  const Vocabulary& labels) {
+  const std::vector<std::int32_t> ids = label_ids(text, labels);
+  LabelledSentences result{encode_sentences(text.sentences.content, text.sentences.name, vocabulary), ids};
   check(result.sentences.size() == std::ssize(result.labels),
         "[labelled sentences] {} sentences and {} labels", result.sentences.size(), result.labels.size());
   return result;

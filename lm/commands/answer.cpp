@@ -245,14 +245,18 @@ struct TranscribeOptions : AnswerOptions {
   std::vector<std::string> files;
 };
 
-/// Prints one line for each file, in their order. Returns 0. InputErrors come before anything is printed.
+/// Prints one line for each file, in their order; it is empty for one that cannot be read. Returns 0.
+/// InputErrors, as of files of which none can be read, come before anything is printed.
 int transcribe(const TranscribeOptions& options) {
   const OpenTask run = open_for("transcribe", options);
   validate(run.config.recipe, options.run);
   warn_of_changed_files(run);
   std::vector<InputLine> recordings;
   for (const std::string& file : options.files) recordings.push_back({file, file});
-  for (const LineAnswer& it : run.task().answer(*run.model, recordings)) print_answer(options, it);
+  for (const LineAnswer& it : run.task().answer(*run.model, recordings)) {
+    print_warning(it.note);
+    print_answer(options, it);
+  }
   return 0;
 }
 
@@ -262,8 +266,9 @@ Command add_transcribe(CommandLine& line) {
   const auto options = std::make_shared<TranscribeOptions>();
   CLI::App& app = add_command(line, "transcribe", "print what is said in recordings",
                               "lm transcribe runs/speech-digits-1 one.wav two.wav",
-                              "One line per recording, a WAV file with one channel, of the run's "
-                              "data.sample_rate. All recordings are taken as those of one speaker. The "
+                              "One line per recording, a WAV or FLAC file, or another that libsndfile "
+                              "reads, with one channel, of the run's data.sample_rate. All recordings are "
+                              "taken as those of one speaker. The "
                               "defaults of the options are the run's.");
   add_run(app, "run", options->run, "the run folder");
   app.add_option("files", options->files, "recordings")->type_name("FILE.wav")->required();

@@ -21,6 +21,7 @@
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"
+#include "lm/tasks/text_options.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -188,12 +189,25 @@ namespace {
 
 constexpr int usage = 2;  // the exit status
 
+/// What a read of mapped ids whose file was cut prints: there nothing can be made or thrown any more.
+std::string line_about_lost_ids;
+
 /// If a standard stream is closed, the first opened file must not take its place, and reading from it must be
-/// an error; an exceeded file-size limit must be an error, not a signal that kills.
+/// an error; an exceeded file-size limit must be an error, not a signal that kills; and a cut file of ids
+/// must not kill without a word.
 void prepare_process() {
   for (int stream = 0; stream <= 2; ++stream)
     if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_WRONLY);
   std::signal(SIGXFSZ, SIG_IGN);
+  line_about_lost_ids = fmt::format(
+      "lm: a file of ids in {} was cut while it was read, or its disk fails: give the command again (of a "
+      "training with --resume)\n",
+      printable(ids_folder().string()));
+  std::signal(SIGBUS, [](int) {
+    [[maybe_unused]] const auto written =
+        write(STDERR_FILENO, line_about_lost_ids.data(), line_about_lost_ids.size());
+    _exit(1);
+  });
 }
 
 /// Breaks the lines of the help, which CLI11 leaves as they are.

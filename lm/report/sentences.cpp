@@ -20,6 +20,7 @@
 #include "lm/program/files.h"
 #include "lm/program/log.h"
 #include "lm/program/run.h"
+#include "lm/report/evaluation_report.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -54,6 +55,7 @@ void add_pairs(SentenceSet& set, const fs::path& file) {
   const bool are_related = set.kind == relatedness;
   JudgedPairs pairs = are_related ? read_judged_pairs(file, sick_columns, 1, 5)
                                   : read_judged_pairs(file, paraphrase_columns, 0, 1, true);
+  print_warning(pairs.left_out);
   SentenceSplit split{std::move(pairs.first), std::move(pairs.second)};
   if (are_related) {
     split.scores = std::move(pairs.judgments);
@@ -78,27 +80,11 @@ Encoding encoding_of(const fs::path& file) {
   return replace_invalid_utf8(raw) == raw ? Encoding::utf8 : Encoding::windows_1252;
 }
 
-/// Leaves out lines of a label alone, as CR has one.
-Text without_empty_sentences(Text text) {
-  std::string kept;
-  std::int64_t left_out = 0;
-  for (const std::string_view line : split_lines(text.content)) {
-    const std::string_view bare = stripped(line);
-    const bool has_sentence = std::any_of(bare.begin(), bare.end(), is_space);
-    left_out += !has_sentence;
-    if (has_sentence) kept.append(line).append("\n");
-  }
-  if (left_out > 0)
-    fmt::print(stderr, "lm: {}: {} lines without a sentence are left out\n", text.name, left_out);
-  text.content = std::move(kept);
-  return text;
-}
-
 void add_labelled(SentenceSet& set, const std::vector<fs::path>& files) {
   std::vector<LabelledText> texts;
   for (const fs::path& file : files) {
-    texts.push_back(
-        labelled_text(without_empty_sentences(read_labelled_file(file, encoding_of(file), Unit::words))));
+    texts.push_back(labelled_text(read_labelled_file(file, encoding_of(file), Unit::words)));
+    print_warning(texts.back().left_out);
     set.sha256.push_back(texts.back().sentences.sha256 + "  " + file.string());
   }
   const Vocabulary labels = labels_of(texts.front());
@@ -107,12 +93,7 @@ void add_labelled(SentenceSet& set, const std::vector<fs::path>& files) {
     SentenceSplit split;
     for (const std::string_view line : split_lines(text.sentences.content))
       split.sentences.emplace_back(line);
-    for (std::size_t i = 0; i < text.labels.size(); ++i) {
-      const auto id = labels.id(text.labels[i]);
-      check_input(id.has_value(), "{}: line {}: no sentence of {} has the label '{}'", text.sentences.name,
-                  text.lines[i], texts.front().sentences.name, excerpt(text.labels[i]));
-      split.labels.push_back(*id);
-    }
+    split.labels = label_ids(text, labels);
     set.splits.push_back(std::move(split));
   }
 }
