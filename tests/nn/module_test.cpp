@@ -105,7 +105,7 @@ TEST(Module, RefusesBuffersOfAnotherModelAndPartsThatAreGone) {
     Linear first{*this, "first", 30, 5}, second{*this, "second", 5, 2};
   } other;
   const Tensor& foreign = other.values();
-  const std::string size = " lies in a buffer of 64 numbers, not in one of [208]";
+  const std::string size = " lies in a buffer of 80 numbers, not in one of [208]";
   EXPECT_EQ(any_error_of([&] { part_of(foreign, model.segments()[0]); }), "[first.weight]" + size);
   EXPECT_EQ(any_error_of([&] { (void)model.second.range_of(foreign); }), "[second.]" + size);
   for (const bool before : {true, false}) {

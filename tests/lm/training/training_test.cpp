@@ -81,8 +81,8 @@ TEST(Training, RefusesABatchThatScoresOrReportsNothing) {
   const std::vector<int32_t> ids = some_ids();
   LanguageModel model({{.embedding = 4}, {5}}, 11);
   Silent silent(model, {}, ids, ids);
-  Trainer trainer(silent, {});
   const auto step = [&] {
+    Trainer trainer(silent, {});
     trainer.next_batch();
     trainer.step();
   };
@@ -92,7 +92,7 @@ TEST(Training, RefusesABatchThatScoresOrReportsNothing) {
   silent.scores_nothing = false;
   EXPECT_EQ(any_error_of(step),
             "[trainer] loss() reports nothing: return the losses of what the batch scores in Loss::reported");
-  EXPECT_EQ(any_error_of([&] { trainer.validated({}); }),
+  EXPECT_EQ(any_error_of([&] { Trainer(silent, {}).validated({}); }),
             "[scores] no metric: an evaluation sets one or more");
 }
 
