@@ -215,7 +215,8 @@ void check_piece(std::string_view message) {
   for (MessageFields it(message); it.next();) {
     if (it.number == piece) {
       check_input(!it.bytes.empty() && it.bytes.size() <= longest, "a piece of {} bytes", it.bytes.size());
-      check_is_text(it.bytes, "a piece");
+      check_input(replace_invalid_utf8(it.bytes) == it.bytes && it.bytes.find('\0') == it.bytes.npos,
+                  "a piece that is no text");
     } else {
       check_input(it.number == score || (it.number == type && it.value == unknown),
                   "a piece of another type");
