@@ -227,11 +227,11 @@ nlohmann::ordered_json config_of(const LanguageModel& model, const Tokenization&
             {"tied", it.tied}}}};
 }
 
-void write_export(const ExportOptions& options, OpenTask& run, const Counterpart& cell) {
-  const std::filesystem::path out = options.out;
+void write_export(const std::filesystem::path& out, ExportFormat format, OpenTask& run,
+                  const Counterpart& cell) {
   const auto& model = dynamic_cast<LanguageModel&>(*run.model);
   const Vocabulary& vocabulary = run.task().vocabulary();
-  const bool is_onnx = options.format == ExportFormat::onnx;
+  const bool is_onnx = format == ExportFormat::onnx;
   if (is_onnx) {  // first, because a file of the format may be too small for it
     Exporter(model, cell).graph().write(out / "model.onnx", version());
   } else {
@@ -245,22 +245,14 @@ void write_export(const ExportOptions& options, OpenTask& run, const Counterpart
   write_atomically(out / "use.py", rondo_exported_use);
 }
 
-/// Makes the folder, whole or not at all. Returns 0. InputError for a model with parts that the format does
+/// Makes the folder. Returns 0. InputError for a model with parts that the format does
 /// not have.
 int export_run(const ExportOptions& options) {
   OpenTask run = open_task(options.run);
   const auto& task = run.task_as<LanguageModellingTask>("language_modelling");
   const Counterpart& cell = checked_counterpart(run.config.recipe, options.format, options.run);
-  check_new_run_folder(options.out);
-  std::error_code error;
-  std::filesystem::create_directories(options.out, error);
-  check(!error, "cannot make the folder {}: {}", options.out, error.message());
-  try {
-    write_export(options, run, cell);
-  } catch (...) {
-    std::filesystem::remove_all(options.out, error);
-    throw;
-  }
+  make_whole_folder(options.out, "",
+                    [&](const RunFolder& made) { write_export(made.path, options.format, run, cell); });
   fmt::print("{0}: {1} parameters, {2} symbols; to use it: python3 {0}/use.py\n", options.out,
              run.model->parameter_count(), task.vocabulary().size());
   return 0;
@@ -358,10 +350,11 @@ int import_weights(const ImportOptions& given) {
   made_by.vocabulary = digest_of(files);
   made_by.imported_from = absolute_path(options.weights).string();
   made_by.unknown_is_trained = true;  // by the other program, as far as is known
-  const RunFolder run = make_run_folder(options.out, recipe.name);
-  write_config(run, config);
-  for (const auto& [name, content] : files) write_atomically(run.path / name, content);
-  save_model(run.model(), model);
+  const RunFolder run = make_whole_folder(options.out, recipe.name, [&](const RunFolder& made) {
+    for (const auto& [name, content] : files) write_atomically(made.path / name, content);
+    save_model(made.model(), model);
+    write_config(made, config);  // last: what has one is a run
+  });
 
   if (settings.model.cell == "gru")
     fmt::print(

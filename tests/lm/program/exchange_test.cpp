@@ -119,6 +119,26 @@ TEST_F(Exchange, AnExportThatFailsLeavesNothing) {
   EXPECT_EQ(exported("run", "onnx", "empty").status, 0);
 }
 
+// At each call: tests/faults/sweep.py.
+TEST_F(Exchange, WhatIsKilledInTheMiddleIsNotThere) {
+  train("run", {"model.hidden=300"});
+  output_of_lm({"export", data_.path("run"), "--out", data_.path("from")});
+  const fs::path out = data_ / "out", partial = data_ / "out.partial-1";
+  for (const auto& [command, from] : {std::pair("export", "run"), {"import", "from"}}) {
+    const std::vector<std::string> words{command, data_.path(from), "--out", out};
+    bool was_killed = false;
+    for (int tries = 0; tries < 10 && !was_killed; ++tries) {  // on a busy machine it may have been too late
+      Program program(words);
+      program.wait_until([&] { return fs::exists(partial) || (fs::exists(out) && !fs::is_empty(out)); });
+      was_killed = program.end(SIGKILL).status == 128 + SIGKILL;
+      EXPECT_EQ(was_killed, fs::is_empty(out)) << command << " left a part";
+      if (was_killed) output_of_lm(words);
+      for (const fs::path& it : {out, partial}) fs::remove_all(it);
+    }
+    EXPECT_TRUE(was_killed) << command;
+  }
+}
+
 TEST_F(Exchange, WhatCannotBeImportedIsRefusedAndLeavesNothing) {
   train("run");
   output_of_lm({"export", data_.path("run"), "--out", data_.path("out")});
