@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "lm/program/settings.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/foreign_weights.h"
+#include "nn/cells/rnn.h"
 #include "nn/models/language_model.h"
 
 namespace rondo {
@@ -41,6 +43,10 @@ struct Counterpart {
 };
 
 namespace {
+
+bool has_relu(const LanguageModelOptions& options) {
+  return options.cell == "rnn" && options.cell_settings.get<RnnSettings>().activation == RnnActivation::relu;
+}
 
 /// The model as a graph. Inputs: ids [T, B]; of each layer i the state h_li and, of an LSTM, c_li [1, B, H].
 /// Outputs: log_probabilities [T, B, V] of the symbol after each; the states next_h_li, next_c_li.
@@ -147,6 +153,7 @@ class Exporter {
       graph_.add_output(outputs.back(), OnnxGraph::Type::float32, extents_of_state);
     }
     OnnxGraph::Attributes attributes{{"hidden_size", H}};
+    if (has_relu(model_.options())) attributes.emplace_back("activations", std::vector<std::string>{"Relu"});
     if (cell_.onnx == "GRU") attributes.emplace_back("linear_before_reset", std::int64_t{cell_.resets_after});
     graph_.add_node(cell_.onnx, inputs, outputs, attributes);
     if (i == 0) {
@@ -183,30 +190,44 @@ std::string name_in(const Counterpart& it, ExportFormat format) {
   return format == ExportFormat::onnx ? it.onnx : it.pytorch;
 }
 
+/// The keys of the model and of its text that an export has, or on which a trained model does not depend. Any
+/// other must have its default, so that a new one is never left out of an export unseen.
+const std::set<std::string> exportable_keys = {
+    "data.unit", "data.strip_lines", "model.cell", "model.activation", "model.biases", "model.layers",
+    "model.embedding", "model.hidden", "model.output_layers", "model.output_activation", "model.tied",
+    // Which text the model has seen, and how.
+    "data.vocabulary", "data.vocabulary_file", "data.min_count", "data.max_size", "data.unknown",
+    "data.train_files", "data.files", "data.block_lines", "data.memory", "data.batching", "data.evaluated_as",
+    // Initial values.
+    "model.embedding_file", "model.embedding_init", "model.embedding_range", "model.input_init",
+    "model.input_range", "model.recurrent_init", "model.recurrent_range", "model.output_init",
+    "model.output_range", "model.init_all", "model.forget_bias",
+    // Dropout. Zoneout acts in evaluations, too.
+    "model.dropout", "model.input_dropout", "model.hidden_dropout", "model.output_dropout",
+    "model.variational", "model.embedding_dropout", "model.weight_drop", "model.recurrent_dropout"};
+
 /// The counterpart of a model's cell. InputError, naming the setting, for what the format does not have.
-const Counterpart& checked_counterpart(const Recipe& recipe, ExportFormat format, const std::string& run) {
-  const LanguageModelOptions& model = recipe.language_model().model;
+const Counterpart& checked_counterpart(Recipe& recipe, ExportFormat format, const std::string& run) {
+  const std::string& cell = recipe.language_model().model.cell;
   std::vector<std::string> cells;
   const Counterpart* found = nullptr;
   for (const Counterpart& it : counterparts) {
     if (name_in(it, format).empty()) continue;
     cells.push_back(it.cell);
-    if (it.cell == model.cell) found = &it;
+    if (it.cell == cell) found = &it;
   }
-  check_input(found, "{}: the cell {} cannot be exported to {}, which has a layer for {}", run, model.cell,
+  check_input(found, "{}: the cell {} cannot be exported to {}, which has a layer for {}", run, cell,
               name_of(format), fmt::join(cells, ", "));
-  const auto& ratios = model.major_ratio;
-  const bool has_minor_cell = std::any_of(ratios.begin(), ratios.end(), [](double it) { return it != 1; });
-  const bool has_zoneout = model.regularization.zoneout > 0 || model.regularization.zoneout_memory > 0;
-  const std::pair<bool, const char*> parts[] = {
-      {has_minor_cell, "model.major_ratio: a minor cell"},
-      {model.experts > 1, "model.experts: a mixture of softmaxes"},
-      {model.output == OutputKind::adaptive, "model.output: an adaptive softmax"},
-      {model.trained_initial_states, "model.trained_initial_states: an initial state other than zeros"},
-      {has_zoneout, "model.zoneout, which averages states in evaluations, too,"},
-      {recipe.language_model().data.tokenization.unit == Unit::pieces,
-       "data.unit = \"pieces\": its division of words"}};
-  for (const auto& [is_there, part] : parts) check_input(!is_there, "{}: {} cannot be exported", run, part);
+  check_input(recipe.language_model().data.tokenization.unit != Unit::pieces,
+              "{}: data.unit = \"pieces\" cannot be exported", run);
+  Recipe defaults;
+  const Keys standard = keys_of(defaults);
+  for (const Key& key : keys_of(recipe)) {
+    const bool is_exportable = (!key.name.starts_with("model.") && !key.name.starts_with("data.")) ||
+                               exportable_keys.contains(key.name) ||
+                               value_text(key) == default_text(key, standard);
+    check_input(is_exportable, "{}: {} = {} cannot be exported", run, key.name, value_text(key));
+  }
   return *found;
 }
 
@@ -215,16 +236,17 @@ nlohmann::ordered_json config_of(const LanguageModel& model, const Tokenization&
                                  const Counterpart& cell) {
   const LanguageModelOptions& it = model.options();
   const char* const activation = it.output_activation == OutputActivation::tanh ? "Tanh" : "Identity";
+  nlohmann::ordered_json arguments{{"vocabulary", model.vocabulary_size()},
+                                   {"embedding", it.embedding},
+                                   {"cell", cell.pytorch.empty() ? cell.onnx : cell.pytorch},
+                                   {"hidden", it.hidden},
+                                   {"output_layers", it.output_layers},
+                                   {"output_activation", activation},
+                                   {"tied", it.tied}};
+  if (has_relu(it)) arguments["nonlinearity"] = "relu";
   return {{"unit", name_of(tokenization.unit)},
           {"strip_lines", tokenization.strip_lines},
-          {"model",
-           {{"vocabulary", model.vocabulary_size()},
-            {"embedding", it.embedding},
-            {"cell", cell.pytorch.empty() ? cell.onnx : cell.pytorch},
-            {"hidden", it.hidden},
-            {"output_layers", it.output_layers},
-            {"output_activation", activation},
-            {"tied", it.tied}}}};
+          {"model", std::move(arguments)}};
 }
 
 void write_export(const std::filesystem::path& out, ExportFormat format, OpenTask& run,
@@ -331,11 +353,7 @@ int import_weights(const ImportOptions& given) {
   const ForeignWeights weights(options.weights, names);
   check_rows(weights, vocabulary, options.vocabulary);
   LanguageModel model(model_options(settings), vocabulary.size(), 1, Device::meta);
-  try {
-    weights.check_layout(model);
-  } catch (const NamesDiffer& error) {
-    throw InputError(fmt::format("{}{}", error.what(), options.map.empty() ? "; --map FILE gives it" : ""));
-  }
+  weights.check_layout(model);
   if (!options.data.empty()) {
     made_by.data = absolute_path(options.data).string();
     made_by.sha256 = sha256_lines(open_text(settings.data, made_by.data, Pipes::refused).files);
@@ -360,6 +378,10 @@ int import_weights(const ImportOptions& given) {
     fmt::print(
         "the cell gru resets the state before the product; PyTorch's nn.GRU, whose weights have the same "
         "names, resets after it: for those --set model.cell=gru_reset_after\n");
+  if (settings.model.cell == "rnn" && !has_relu(settings.model))
+    fmt::print(
+        "model.activation = tanh, which weights do not say: if they are of an nn.RNN with relu, --set "
+        "model.activation=relu\n");
   fmt::print("{}: {} parameters, {} symbols; the run is {}; to measure it: {} {}\n", recipe.name,
              model.parameter_count(), vocabulary.size(), run.path.string(),
              command_with({"eval", run.path.string()}),
