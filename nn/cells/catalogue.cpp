@@ -42,7 +42,7 @@ NamedCell cell(std::string name, std::string description) {
 /// One line for each of Rondo's cells; add_cell() appends others.
 std::vector<NamedCell>& catalogue() {
   static std::vector<NamedCell> cells = {
-      cell<Rnn<>>("rnn", "simple recurrent network, Elman 1990"),
+      cell<Rnn<Sum, PreviousState, TanhOrRelu>>("rnn", "simple recurrent network, Elman 1990"),
       cell<Rnn<Sum, PreviousState, Identity>>("linear_rnn", "the same with the identity instead of tanh"),
       cell<Lstm<>>("lstm", "long short-term memory, Hochreiter & Schmidhuber 1997"),
       cell<Lstm<Sum, PreviousState, LstmGatesSigmoid>>(

@@ -24,6 +24,9 @@ inline Keys keys_of(RnnSettings& it) {
 }
 
 /// What makes the state of the pre-activations.
+struct TanhAlone {
+  using Settings = SettingsOf<>;
+};
 struct TanhOrRelu {
   using Settings = SettingsOf<RnnSettings>;
 };
@@ -31,7 +34,7 @@ struct Identity {
   using Settings = SettingsOf<>;
 };
 
-template <class Join = Sum, class RecurrentInput = PreviousState, class Activation = TanhOrRelu>
+template <class Join = Sum, class RecurrentInput = PreviousState, class Activation = TanhAlone>
 struct Rnn : Cell {
   using Settings = SettingsOfParts<Join, RecurrentInput, Activation>;
   static_assert(!Join::looks_across_rows, "batch normalisation is for the gates of an LSTM");
