@@ -61,13 +61,6 @@ void check_has_lines(bool ok, const std::filesystem::path& path) {
               path.string(), longest_line);
 }
 
-/// So that a power cut does not lose the name of a complete file.
-void sync_folder_of(const std::filesystem::path& path) {
-  const std::filesystem::path parent = path.parent_path();
-  const OpenFile folder(parent.empty() ? "." : parent, O_RDONLY | O_DIRECTORY);
-  check_system(folder.is_open() && fsync(folder) == 0, "cannot sync the folder of {}", path.native());
-}
-
 /// The bytes from `begin` to `end`, which must exist.
 std::string part_of(const OpenFile& file, const std::filesystem::path& path, std::int64_t begin,
                     std::int64_t end) {
@@ -124,6 +117,12 @@ Place place_of(const OpenFile& file, const std::filesystem::path& path, std::int
 }
 
 }  // namespace
+
+void sync_folder_of(const std::filesystem::path& path) {
+  const std::filesystem::path parent = path.parent_path();
+  const OpenFile folder(parent.empty() ? "." : parent, O_RDONLY | O_DIRECTORY);
+  check_system(folder.is_open() && fsync(folder) == 0, "cannot sync the folder of {}", path.native());
+}
 
 void write_atomically(const std::filesystem::path& path,
                       const std::function<void(const WritePiece&)>& write_to) {

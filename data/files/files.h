@@ -24,6 +24,8 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
 /// Does the same for contents that `write` passes piece by piece, because they are too long for the memory.
 using WritePiece = std::function<void(std::string_view)>;
 void write_atomically(const std::filesystem::path& path, const std::function<void(const WritePiece&)>& write);
+/// So that a power cut does not lose the name of a complete file or folder. Error if that fails.
+void sync_folder_of(const std::filesystem::path& path);
 
 /// The maximum length: a file with a longer line is not a file of lines.
 constexpr std::size_t longest_line = 16 << 20;

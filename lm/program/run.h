@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -112,6 +113,10 @@ void check_new_run_folder(const std::filesystem::path& path);
 /// Makes the folder of a new run: `path`, or the first free runs/NAME-N (N = 1, 2, ...) when `path` is empty.
 /// Call it after all other checks. InputErrors of check_new_run_folder; Error when it cannot be made.
 RunFolder make_run_folder(const std::filesystem::path& path, const std::string& recipe_name);
+/// The same with all its files, or nothing at all, for a command that cannot continue its work: `write` fills
+/// a folder beside it, FOLDER.partial-N, which then replaces the empty one. A killed process may leave both.
+RunFolder make_whole_folder(const std::filesystem::path& path, const std::string& recipe_name,
+                            const std::function<void(const RunFolder&)>& write);
 
 /// The folder of an existing run. InputError if `path` is missing, is not a folder, or has no config.toml;
 /// for a folder of runs it names one of them.

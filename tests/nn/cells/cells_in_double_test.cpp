@@ -20,6 +20,7 @@ const std::vector<Condition> settings = {
     {.name = "one_bias", .settings = {{"biases", {1}}}},
     {.name = "no_biases", .settings = {{"biases", {0}}}},
     {.name = "forget_bias", .settings = {{"forget_bias", {0.7}}}},
+    {.name = "relu", .settings = {{"activation", {1}}}},
     {.name = "mgu1", .settings = {{"mgu_gate", {1}}}},
     {.name = "mgu1_one_bias", .settings = {{"mgu_gate", {1}}, {"biases", {1}}}},
     {.name = "mgu1_no_biases", .settings = {{"mgu_gate", {1}}, {"biases", {0}}}},

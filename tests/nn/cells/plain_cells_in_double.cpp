@@ -20,9 +20,15 @@ Vector normalized(const Vector& z, const Vector& gain, const Vector& shift) {
   return result;
 }
 
+/// tanh, or ReLU where the cell is set to it.
+Number activated(const PlainLayer& layer, Number z) {
+  return layer.setting("activation", 0) == 0 ? std::tanh(z) : z.real() > 0 ? z : Number(0);
+}
+
 PlainState rnn(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&, const Vector&) {
   Vector next(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j) next[j] = std::tanh(layer.Wx(0, j, x) + layer.Uh(0, j, h));
+  for (int64_t j = 0; j < layer.hidden; ++j)
+    next[j] = activated(layer, layer.Wx(0, j, x) + layer.Uh(0, j, h));
   return {next};
 }
 
@@ -63,7 +69,7 @@ PlainState mi_rnn(const PlainLayer& layer, const Vector& x, const Vector& h, con
   Vector next(layer.hidden);
   for (int64_t j = 0; j < layer.hidden; ++j) {
     const Number z = integrated(layer, j, x, h);
-    next[j] = identity ? z : std::tanh(z);
+    next[j] = identity ? z : activated(layer, z);
   }
   return {next};
 }
@@ -72,8 +78,8 @@ PlainState mi_rnn_simple(const PlainLayer& layer, const Vector& x, const Vector&
                          const Vector&) {
   Vector next(layer.hidden);
   for (int64_t j = 0; j < layer.hidden; ++j)
-    next[j] =
-        std::tanh(layer.product("weight_ih", j, x) * layer.product("weight_hh", j, h) + layer["bias_ih"][j]);
+    next[j] = activated(
+        layer, layer.product("weight_ih", j, x) * layer.product("weight_hh", j, h) + layer["bias_ih"][j]);
   return {next};
 }
 
@@ -143,7 +149,7 @@ PlainState trnn(const PlainLayer& layer, const Vector& x, const Vector& h, const
 PlainState mrnn(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&, const Vector&) {
   const Vector m = intermediate_state(layer, x, h);
   Vector next(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j) next[j] = std::tanh(multiplicative(layer, 0, j, x, m));
+  for (int64_t j = 0; j < layer.hidden; ++j) next[j] = activated(layer, multiplicative(layer, 0, j, x, m));
   return {next};
 }
 
