@@ -121,15 +121,15 @@ Json json_of(const Subject& subject) {
   if (!run.empty()) {
     json["run"] = run;
     json["made"] = fmt::format("{} by version {} on {} in {} with {}",
-                               made_by.sha256.empty() ? "imported from " + printable(made_by.imported_from)
+                               made_by.sha256.empty() ? "imported from " + made_by.imported_from
                                                       : "of " + name_of_text(made_by.data),
                                made_by.version, name_of(made_by.device), name_of(made_by.precision),
                                counted_text(made_by.threads, "threads"));
   }
   json.update({{"recipe", recipe.name},
                {"changed", is_changed},
-               {"description", printable(recipe.description)},
-               {"paper", printable(recipe.paper)},
+               {"description", recipe.description},
+               {"paper", recipe.paper},
                {"model", recipe.task->model_text()},
                {"vocabulary", recipe.task->sizes_text(sizes)},
                {"unit", name_of(recipe.task->tokenization().unit)},
@@ -160,7 +160,7 @@ void print_model(const Json& json) {
     if (value == "")
       continue;  // such as the paper of a recipe of one's own
     else if (value.is_string())
-      fmt::print("{:<11} {}\n", name, value.get<std::string>());
+      print_line(fmt::format("{:<11} {}", name, value.get<std::string>()));
     else if (!value.is_structured())
       fmt::print("{:<11} {}\n", name, value.dump());
   for (const auto& [module, count] : json.at("modules").items()) {

@@ -247,7 +247,7 @@ int train(const TrainOptions& options) {
   } catch (...) {  // others may wait for this rank's part of a sum: all end at once
     const Failure failure = current_failure();
     std::fflush(stdout);
-    fmt::print(stderr, "{}\n", failure.line);
+    print_note(failure.text);
     abort_ranks(failure.exit_status);
   }
 }

@@ -87,10 +87,10 @@ void record_named_files(Setup& setup) {
     if (it.path->empty() || it.key.empty() || (it.begins && is_trained)) continue;
     std::string& recorded = setup.config.made_by.digest_of_named(it.key);
     check_input(file_is_there(*it.path), "{}: this file, which the recipe names, is not there: restore it",
-                printable(*it.path));
+                *it.path);
     const std::string sha256 = sha256_hex(InputFile(*it.path));
     check_input(!setup.resumes || recorded.empty() || sha256 == recorded,
-                "{}: has changed since this run was made: restore it", printable(*it.path));
+                "{}: has changed since this run was made: restore it", *it.path);
     recorded = sha256;
   }
 }
@@ -231,7 +231,7 @@ void say_beginning(const PreparedTraining& training, TrainingReport& report) {
                             training.before.precision == made_by.precision ? "the last digits" : "digits"));
   if (const std::string& from = made_by.initialized_from; !from.empty() && !setup.finetunes())
     report.line(fmt::format(
-        "it began with the weights and the vocabulary of {}{}", printable(from),
+        "it began with the weights and the vocabulary of {}{}", from,
         recipe.trainer.steps > 0
             ? fmt::format(", and ends after {} (train.steps)", counted_text(recipe.trainer.steps, "steps"))
             : ""));

@@ -158,16 +158,19 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
 std::string shell_command(const std::vector<std::string>& words) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:@%+";
+  const auto is_plain = [&](char letter) { return plain.find(letter) != plain.npos; };
   std::string command;
   for (const std::string& word : words) {
     if (&word != words.data()) command += ' ';
-    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
-      command += word;
-      continue;
-    }
-    command += '\'';
-    for (const char letter : word) command += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-    command += '\'';
+    const bool is_shown = printable(word) == word;  // else as $'\377', which POSIX has since 2024
+    const bool is_quoted = word.empty() || !std::all_of(word.begin(), word.end(), is_plain);
+    if (is_quoted) command += is_shown ? "'" : "$'";
+    for (const char letter : word)
+      if (is_shown ? letter != '\'' : is_plain(letter))
+        command += letter;
+      else
+        command += is_shown ? "'\\''" : fmt::format("\\{:03o}", static_cast<unsigned char>(letter));
+    if (is_quoted) command += '\'';
   }
   return command;
 }
@@ -292,7 +295,7 @@ int run_words(const CommandLine& line, const std::vector<Command>& commands) {
 int report_failure() {
   const Failure failure = current_failure();
   std::fflush(stdout);
-  std::fprintf(stderr, "%s\n", failure.line.c_str());
+  print_note(failure.text);
   return failure.exit_status;
 }
 
@@ -334,7 +337,7 @@ Failure current_failure() {
   const auto failure = [](const std::string& text, int exit_status) {
     std::string line = text;
     std::replace(line.begin(), line.end(), '\n', ' ');
-    return Failure{"lm: " + printable(line), exit_status};
+    return Failure{printable(line), exit_status};
   };
   try {
     throw;

@@ -161,7 +161,7 @@ void TrainingReport::stopped(const Trainer& trainer, bool unevaluated) {
 
 void TrainingReport::warn(const std::string& text) {
   progress_.erase();
-  fmt::print(stderr, "lm: warning: {}\n", text);
+  print_warning(text);
 }
 
 std::function<void(std::int64_t)> TrainingReport::progress_of(const std::string& what, std::int64_t items) {

@@ -50,9 +50,7 @@ Keys keys_of(Provenance& made_by) {
   };
 }
 
-std::string name_of_text(const std::string& data) {
-  return data.empty() ? "generated text" : printable(data);
-}
+std::string name_of_text(const std::string& data) { return data.empty() ? "generated text" : data; }
 
 void check_text_is_there(const Provenance& made_by) {
   check_input(made_by.data.empty() || std::filesystem::exists(made_by.data),
@@ -81,8 +79,7 @@ bool is_same_data(const std::vector<std::string>& recorded, const std::vector<st
 
 std::string not_the_text(const std::string& data) {
   return fmt::format(
-      "--data {}: not the text of this run, by its SHA-256; --data says where that text lies now",
-      printable(data));
+      "--data {}: not the text of this run, by its SHA-256; --data says where that text lies now", data);
 }
 
 std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files) {

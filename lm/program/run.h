@@ -45,7 +45,7 @@ Keys keys_of(Provenance& made_by);
 /// "HEX  FILE" of each file, as sha256sum prints.
 std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files);
 
-/// What messages call the text at `data`: the path as `printable`, or "generated text" where that is empty.
+/// What messages call the text at `data`: the path, or "generated text" where that is empty.
 std::string name_of_text(const std::string& data);
 
 /// Throws InputError, naming --data, if the run's text is no longer where it was.

@@ -21,10 +21,6 @@ namespace rondo {
 
 // --- Warnings ---
 
-void print_warning(const std::string& warning) {
-  if (!warning.empty()) fmt::print(stderr, "lm: warning: {}\n", warning);
-}
-
 std::string share_text(const UnknownShare& it) {
   return fmt::format("{:.2f} % of the {} symbols of {} are unknown to the vocabulary, or <unk> in the text",
                      it.percent(), it.symbols, it.text);
@@ -100,7 +96,7 @@ void print_scores(const std::string& text, const Scores& scores) {
     if (is_printed(it)) add(score_style(it.name).name, text_of(it));
   std::size_t width = 11;
   for (const auto& [name, value] : lines) width = std::max(width, name.size());
-  fmt::print("{}: {}\n", text, scored_text(scores));
+  print_line(fmt::format("{}: {}", text, scored_text(scores)));
   for (const auto& [name, value] : lines) fmt::print("{:<{}} {}\n", name, width, value);
 }
 

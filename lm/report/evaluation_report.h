@@ -20,9 +20,6 @@ namespace rondo {
 // Warnings about misleading figures: what a reader of the number alone would not see. Printed by `lm
 // train`, `lm eval`, `lm score`.
 
-/// On stderr; nothing if it is empty.
-void print_warning(const std::string& warning);
-
 /// "3.20 % of the 1234 symbols of TEXT are unknown to the vocabulary, or <unk> in the text".
 std::string share_text(const UnknownShare& it);
 /// A warning if the share of a text that is predicted is large, for then a low perplexity is that of `<unk>`;

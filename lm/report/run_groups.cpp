@@ -67,7 +67,7 @@ std::pair<Runs, int> read_runs(const std::vector<std::string>& paths) {
       runs.push_back(std::make_shared<const RunRecord>(read_run(folder)));
     } catch (const InputError&) {
       const Failure failure = current_failure();
-      fmt::print(stderr, "{}\n", failure.line);
+      print_note(failure.text);
       status = failure.exit_status;
     }
   return {std::move(runs), status};
@@ -212,14 +212,14 @@ void warn_of_figures(const Runs& runs) {
       vocabularies[digests_of(sha256)].insert(run->types);
   }
   for (const auto& [warning, its_runs] : warnings)
-    fmt::print(stderr, "lm: {}{}: {}\n", its_runs.front(),
-               its_runs.size() > 1 ? fmt::format(" and {} more", its_runs.size() - 1) : "", warning);
+    print_note(fmt::format("{}{}: {}", its_runs.front(),
+                           its_runs.size() > 1 ? fmt::format(" and {} more", its_runs.size() - 1) : "",
+                           warning));
   for (const auto& [text, sizes] : vocabularies)
     if (sizes.size() > 1)
-      fmt::print(stderr,
-                 "lm: warning: runs of one text have vocabularies of {} symbols: figures per symbol do not "
-                 "compare\n",
-                 fmt::join(sizes, ", "));
+      print_warning(
+          fmt::format("runs of one text have vocabularies of {} symbols: figures per symbol do not compare",
+                      fmt::join(sizes, ", ")));
 }
 
 }  // namespace rondo

@@ -69,7 +69,7 @@ inline void check_model(const LanguageModelOptions& model, const std::string& wh
 /// for a file without any word of the vocabulary.
 inline std::int64_t set_word_vectors(const Tensor& table, const Vocabulary& vocabulary,
                                      const std::filesystem::path& file) {
-  const std::string name = printable(file.string());
+  const std::string name = file.string();
   const auto E = static_cast<std::size_t>(table.shape().columns());
   std::vector<real> rows = table.to_vector();
   std::vector<bool> is_set(static_cast<std::size_t>(vocabulary.size()));
@@ -229,7 +229,7 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
     const Tensor table = parameter_named(model, "embedding.weight").value();
     const std::int64_t found = set_word_vectors(table, vocabulary(), settings.embedding_file);
     return {fmt::format("{}: vectors of {} of {} words; the others begin with random ones",
-                        printable(settings.embedding_file), found, vocabulary().size())};
+                        settings.embedding_file, found, vocabulary().size())};
   }
   std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
     return std::make_unique<LanguageModelling>(own(model), settings.train, encoded("train").ids,

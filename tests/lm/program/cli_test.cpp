@@ -110,16 +110,16 @@ Failure failure_of(const Exception& exception) {
 
 TEST(CommandLine, FailuresAreOneLineAndAStatus) {
   EXPECT_EQ(failure_of(InputError("bad")).exit_status, 2);
-  EXPECT_EQ(failure_of(InputError("bad")).line, "lm: bad");
+  EXPECT_EQ(failure_of(InputError("bad")).text, "bad");
   EXPECT_EQ(failure_of(Error("bad")).exit_status, 1);
   EXPECT_EQ(failure_of(std::bad_alloc()).exit_status, 1);
-  expect_contains(failure_of(std::bad_alloc()).line, "not enough memory");
+  expect_contains(failure_of(std::bad_alloc()).text, "not enough memory");
   const std::filesystem::filesystem_error closed("f", "runs/a",
                                                  std::make_error_code(std::errc::permission_denied));
   EXPECT_EQ(failure_of(closed).exit_status, 2);
-  EXPECT_EQ(failure_of(closed).line, "lm: runs/a: Permission denied");
+  EXPECT_EQ(failure_of(closed).text, "runs/a: Permission denied");
   EXPECT_EQ(failure_of(5).exit_status, 1);
-  EXPECT_EQ(failure_of(Error("a\nb\x1b[2J\x7f")).line, "lm: a b\\x1b[2J\\x7f");
+  EXPECT_EQ(failure_of(Error("a\nb\x1b[2J\x7f")).text, "a b\\x1b[2J\\x7f");
 }
 
 TEST(CommandLine, HelpOfEachCommandFitsAndEndsWithAnExample) {
@@ -192,6 +192,14 @@ TEST(Nearest, EndOfAnErrorText) {
 TEST(ShellCommand, QuotesWhatAShellWouldChange) {
   EXPECT_EQ(shell_command({"lm", "train", "--data", "my text", "it's", ""}),
             "lm train --data 'my text' 'it'\\''s' ''");
+  const TemporaryFolder folder;  // and bash takes a name that is not UTF-8 as it is
+  const std::string name = "it's \xff\x1b[2J\u202e\n\\$HOME 7",
+                    command = shell_command({"printf", "%s", name});
+  EXPECT_EQ(printable(command), command);
+  write_bytes(folder / "command", command);
+  const std::string out = folder / "out", bash = shell_command({"bash", folder / "command"});
+  ASSERT_EQ(std::system((bash + " > " + out).c_str()), 0);
+  EXPECT_EQ(bytes_of_file(out), name);
 }
 
 TEST(ShellCommand, HintsBeginWithTheProgramAsItWasStarted) {

@@ -100,10 +100,12 @@ TEST(SvgPlot, DrawsHistogramsFromZero) {
 }
 
 TEST(HeatMaps, HaveStrongerSquaresForLargerValues) {
-  const std::string svg = svg_of(std::vector<Alignment>{{{"a", "<b>"}, {"the long name"}, {{0.25f, 1}}}});
+  const std::string svg =
+      svg_of(std::vector<Alignment>{{{"a\uffff", "<b>"}, {"the long name"}, {{0.25f, 1}}}});
   EXPECT_EQ(numbers_at(svg, "fill-opacity='" + number + "'[^]*fill-opacity='" + number + "'"),
             (Numbers{0.25, 1}));
-  for (const char* text : {">a<", ">&lt;b&gt;<", ">the long name<"}) expect_contains(svg, text);
+  for (const char* text : {">a\\xef\\xbf\\xbf<", ">&lt;b&gt;<", ">the long name<"})
+    expect_contains(svg, text);
 }
 
 TEST(SvgPlot, LogarithmicAxesAreStraightInDecades) {

@@ -1,5 +1,6 @@
 // A translator from `lm train` to `lm translate`, `eval`, `info` and `table`; and what these refuse.
 #include <algorithm>
+#include <regex>
 #include <set>
 
 #include "tests/lm/program/small_translator.h"
@@ -171,6 +172,13 @@ TEST_F(TranslatorTest, ReplacesUnknownWordsByThoseAttendedTo) {
   EXPECT_EQ(Json::parse(bytes_of_file(path("a.jsonl"))).at("source"), Json({"q", "r", "s", "</s>"}));
   EXPECT_EQ(replaced.find("<unk>"), std::string::npos) << replaced;
   EXPECT_NE(replaced.find_first_of("qrs"), std::string::npos) << replaced;
+
+  // A word of bars is none of those that divide a line of several translations. As Moses escapes it.
+  const std::string best =
+      output_of_lm({"translate", path("run"), "--replace-unk", "--set", "decoding.n_best=2"}, "||| |||\n");
+  expect_contains(best, "&#124;&#124;&#124;");
+  for (const std::string& line : lines_in(best))
+    EXPECT_TRUE(std::regex_match(line, std::regex("0 \\|{3} [^|]* \\|{3} [-0-9.]+"))) << line;
 }
 
 TEST_F(TranslatorTest, OfAFixedContextHasNoAttentionToShow) {
