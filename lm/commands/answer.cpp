@@ -45,7 +45,9 @@ std::string tasks_of(const std::string& command) {
 /// Opens a run that `command` is for. InputErrors of open_task(), for another task, and for settings.
 OpenTask open_for(const std::string& command, const AnswerOptions& options) {
   OpenTask run = open_task(options.run, choose_device(options).device);
-  if (run.task().usage().command != command) refuse_task(run.folder, run.config, tasks_of(command));
+  if (run.task().usage().command != command)
+    refuse_task(run.folder, run.config, tasks_of(command),
+                "; use " + command_with({run.task().usage().command, options.run}));
   if (!options.part.empty()) run.task().choose_part(options.part, "--task");
   for (const Setting& it : options.settings) {
     check_input(it.key.starts_with("decoding."), "{}: only settings of [decoding] can change", it.where);

@@ -165,8 +165,7 @@ Measured measure_language_model(const EvaluateOptions& options, const OpenTask& 
   flush_output();
   it.scores = task.measure(model, split, reading, how, shown_on(progress));
   it.scores.details.insert(it.scores.details.end(), tuned_on.begin(), tuned_on.end());
-  it.scores.warning = warning_of_cost(it.scores.at("nats"), task.vocabulary().size(),
-                                      options.dynamic ? "dynamic.learning_rate" : "train.learning_rate");
+  it.scores.warning = warning_of_cost(it.scores.at("nats"), task.vocabulary().size());
   return it;
 }
 

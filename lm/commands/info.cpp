@@ -157,12 +157,8 @@ Json json_of(const Subject& subject) {
 /// Prints a line for each value, then the shapes by module.
 void print_model(const Json& json) {
   for (const auto& [name, value] : json.items())
-    if (value == "")
-      continue;  // such as the paper of a recipe of one's own
-    else if (value.is_string())
-      print_line(fmt::format("{:<11} {}", name, value.get<std::string>()));
-    else if (!value.is_structured())
-      fmt::print("{:<11} {}\n", name, value.dump());
+    if (value != "" && !value.is_structured())  // empty: such as the paper of a recipe of one's own
+      print_line(fmt::format("{:<11} {}", name, value.is_string() ? value.get<std::string>() : value.dump()));
   for (const auto& [module, count] : json.at("modules").items()) {
     fmt::print("\n{:<42} {:>14} parameters\n", module, count.get<std::int64_t>());
     for (const Json& tensor : json.at("tensors"))

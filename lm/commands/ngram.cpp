@@ -165,10 +165,8 @@ std::filesystem::path arpa_to_write(const NgramOptions& options, const Texts& te
 /// that, on stdout. Returns 0.
 int ngram(const NgramOptions& options) {
   const Texts texts = texts_of(options);
-  std::vector<std::string> notes;
-  if (texts.corpus) notes = texts.corpus->notes;
-  if (texts.other) notes.insert(notes.end(), texts.other->notes.begin(), texts.other->notes.end());
-  for (const std::string& note : notes) print_note(note);
+  if (texts.corpus) std::for_each(texts.corpus->notes.begin(), texts.corpus->notes.end(), print_note);
+  if (texts.other) std::for_each(texts.other->notes.begin(), texts.other->notes.end(), print_note);
   const std::filesystem::path out = arpa_to_write(options, texts);
   const Source source = source_of(options, texts);
   if (!out.empty())

@@ -43,10 +43,6 @@ std::string place_text(const Trainer& trainer) {
                         : "resumed at " + place;
 }
 
-}  // namespace
-
-namespace {
-
 bool has_vocabularies(const RunFolder& run, const Recipe& recipe) {
   const std::vector<std::filesystem::path> files = vocabulary_paths(run, recipe);
   return std::all_of(files.begin(), files.end(), file_is_there);
@@ -105,6 +101,7 @@ void read_data(const TrainOptions& options, Setup& setup) {
   check_input(given != "-",
               "--data -: a training reads its text more than once, and standard input cannot be "
               "read again; give a file or a folder");
+  if (!is_given) check_text_is_there(setup.config.made_by);
   if (is_given && (!given.empty() || task.reads_current_folder()))
     data = absolute_path(given.empty() ? "." : given).string();  // so that later commands find it
   try {
@@ -212,10 +209,8 @@ void say_beginning(const PreparedTraining& training, TrainingReport& report) {
   for (const std::string& note : training.notes) report.line(note);
   for (const UnknownShare& share : task.unknown_shares()) {
     const std::string warning = warning_of_unknowns(share);
-    if (!warning.empty())
-      report.warn(warning);
-    else if (has_foreign_vocabulary(setup))
-      report.line(share_text(share));
+    report.warn(warning);
+    if (warning.empty() && has_foreign_vocabulary(setup)) report.line(share_text(share));
   }
   const bool on_gpu = compute.device == Device::cuda;
   const std::string where = device_text(compute.device, compute.threads, compute.ranks,

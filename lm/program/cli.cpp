@@ -291,15 +291,14 @@ int run_words(const CommandLine& line, const std::vector<Command>& commands) {
       ->run();
 }
 
-/// Prints one line about the exception being handled; returns the exit status.
+}  // namespace
+
 int report_failure() {
   const Failure failure = current_failure();
   std::fflush(stdout);
   print_note(failure.text);
   return failure.exit_status;
 }
-
-}  // namespace
 
 int run_program(int argc, const char* const* argv, const std::vector<AddCommand*>& commands) {
   prepare_process();
@@ -346,8 +345,7 @@ Failure current_failure() {
   } catch (const std::filesystem::filesystem_error& error) {  // what a path names cannot be looked at
     return failure(fmt::format("{}: {}", error.path1().string(), error.code().message()), usage);
   } catch (const std::bad_alloc&) {
-    return failure(
-        "not enough memory: use a smaller model, train.batch or train.length, or set train.micro_batch", 1);
+    return failure("not enough memory", 1);
   } catch (const std::exception& error) {
     return failure(error.what(), 1);
   } catch (...) {

@@ -78,5 +78,7 @@ struct Failure {
   int exit_status;
 };
 Failure current_failure();
+/// Prints it on stderr, after what stdout has; returns the exit status.
+int report_failure();
 
 }  // namespace rondo

@@ -160,7 +160,7 @@ void TrainingReport::stopped(const Trainer& trainer, bool unevaluated) {
 }
 
 void TrainingReport::warn(const std::string& text) {
-  progress_.erase();
+  if (!text.empty()) progress_.erase();
   print_warning(text);
 }
 

@@ -246,11 +246,10 @@ void check_has_model(const RunFolder& folder, const Module& layout) {
 
 }  // namespace
 
-void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted) {
-  const std::string run = folder.path.string();
-  throw InputError(fmt::format("{}: a run of the task {}, where one of {} is needed; use {}", run,
-                               config.recipe.task_name, wanted,
-                               command_with({config.recipe.task->usage().command, run})));
+void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted,
+                 const std::string& remedy) {
+  throw InputError(fmt::format("{}: a run of the task {}, where one of {} is needed{}", folder.path.string(),
+                               config.recipe.task_name, wanted, remedy));
 }
 
 OpenTask open_task_without_weights(const std::string& path) {

@@ -138,8 +138,9 @@ void read_vocabularies(const RunFolder& folder, const RunConfig& config);
 /// The same into another task of that kind, as of a training that begins with this run.
 void read_vocabularies(const RunFolder& folder, const RunConfig& config, Task& task);
 
-/// Throws InputError, which names the right command, for a run of another task than a command is for.
-[[noreturn]] void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted);
+/// Throws InputError for a run of another task than a command is for; `remedy` ends the text.
+[[noreturn]] void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted,
+                              const std::string& remedy = "");
 
 struct OpenTask {
   RunFolder folder;

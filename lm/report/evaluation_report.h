@@ -26,9 +26,8 @@ std::string share_text(const UnknownShare& it);
 /// or, if `<unk>` is not trained, if the share is large enough to change the figures; else empty.
 std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained = true);
 
-/// A warning if a language model costs more than equal probabilities; else empty. `rate` is the learning rate
-/// that may be too high.
-std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& rate);
+/// A warning if a language model costs more than equal probabilities; else empty.
+std::string warning_of_cost(double nats, std::int64_t vocabulary_size);
 // --- Evaluation report ---
 // The output of `lm eval`: text or JSON on stdout. The measurement: lm/commands/eval.cpp.
 

@@ -15,10 +15,6 @@
 
 namespace rondo {
 
-namespace {
-using Json = nlohmann::ordered_json;
-}  // namespace
-
 Mean mean_of(const std::vector<double>& values) {
   Mean it{values.size()};
   for (const double value : values) it.value += value / static_cast<double>(it.n);
@@ -29,6 +25,8 @@ Mean mean_of(const std::vector<double>& values) {
 }
 
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 /// A column in lines of the same width, the header's two before the cells.
 std::vector<std::string> lines_of(const TextTable& table, std::size_t column) {

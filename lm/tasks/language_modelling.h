@@ -188,9 +188,9 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
   void prepare() override {
     check_input(vocabulary().types() >= 2, "{}: one symbol only, nothing to predict", texts_.train.name);
     encoded("train");
-    check_streams(validation_reading(), std::ssize(encoded("valid").ids));
+    check_streams(validation_reading(), std::ssize(encoded("valid").ids), "train.eval_streams: ");
     for (const std::string& split : measured_splits())
-      check_streams(final_reading(), std::ssize(encoded(split).ids));
+      check_streams(final_reading(), std::ssize(encoded(split).ids), "train.final_streams: ");
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = texts_.notes;
@@ -283,11 +283,7 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
   ProbeOptions probe_options() const override { return {.steps = settings.train.batches.chunks.length}; }
   Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
                const ReportDone& progress) override {
-    const EncodedText& text = encoded(split);
-    check_input(std::ssize(text.ids) > options.steps,
-                "{}: {} symbols are too few for a sequence of {} and the symbol after it: use fewer --steps",
-                this->text(split).name, text.ids.size(), options.steps);
-    return rondo::probe(own(model), text.ids, options, progress);
+    return rondo::probe(own(model), encoded(split).ids, options, progress);
   }
 
   const CorpusText& texts() const { return texts_; }

@@ -73,23 +73,6 @@ TEST_F(ProgramTest, SaysWhyTrainingEndsEarly) {
   expect_contains(out, "\nno improvement in 2 evaluations: the training ends\n");
 }
 
-TEST_F(ProgramTest, NamesOfFoldersArePrintedAsPrintable) {
-  const std::string name = "a\xff\x1b[31m'\u202e\nb", run = data->path(name),
-                    text = data->path(name + "/t.txt");
-  const auto check = [](const std::vector<std::string>& words) {
-    const std::string out = output_of_lm(words);
-    for (const std::string_view line : split_lines(out)) EXPECT_EQ(printable(line), line) << words[0];
-    expect_contains(out, "a\\xff\\x1b[31m'\\xe2\\x80\\xae\\x0ab");
-  };
-  check(data->train(name, {"--epochs", "1", "--set", "train.probe_every=1"}));
-  std::filesystem::copy(*data / "data/test.txt", text);
-  check({"eval", run, text});
-  for (const char* command : {"info", "plot", "probe"}) check({command, run});
-  check({"table", run, run});
-  check({"export", run, "--out", run + "/out"});
-  check({"import", run + "/out", "--out", run + "/back"});
-}
-
 TEST_F(ProgramTest, EndsWithASampleOfItsSeed) {
   SmallData other;
   const std::string out = output_of_lm(

@@ -100,12 +100,10 @@ TEST(SvgPlot, DrawsHistogramsFromZero) {
 }
 
 TEST(HeatMaps, HaveStrongerSquaresForLargerValues) {
-  const std::string svg =
-      svg_of(std::vector<Alignment>{{{"a\uffff", "<b>"}, {"the long name"}, {{0.25f, 1}}}});
+  const std::string svg = svg_of(std::vector<Alignment>{{{"a", "<b>"}, {"the long name"}, {{0.25f, 1}}}});
   EXPECT_EQ(numbers_at(svg, "fill-opacity='" + number + "'[^]*fill-opacity='" + number + "'"),
             (Numbers{0.25, 1}));
-  for (const char* text : {">a\\xef\\xbf\\xbf<", ">&lt;b&gt;<", ">the long name<"})
-    expect_contains(svg, text);
+  for (const char* text : {">a<", ">&lt;b&gt;<", ">the long name<"}) expect_contains(svg, text);
 }
 
 TEST(SvgPlot, LogarithmicAxesAreStraightInDecades) {
@@ -121,10 +119,10 @@ TEST(SvgPlot, LogarithmicAxesAreStraightInDecades) {
 
 TEST(SvgPlot, CurvesBreakWhereAValueIsMissing) {
   const double none = std::nan("");
-  const std::string svg = svg_of({.curves = {{"a < b & c", {{0, 1}, {1, none}, {2, 3}, {3, 4}}}}});
+  const std::string svg = svg_of({.curves = {{"a < b & \uffff", {{0, 1}, {1, none}, {2, 3}, {3, 4}}}}});
   expect_well_formed(svg);
   numbers_at(svg, "d='M" + number + "[^LM]*M[^LM]*L[^LM]*'");
-  expect_contains(svg, "a &lt; b &amp; c");
+  expect_contains(svg, "a &lt; b &amp; \\xef\\xbf\\xbf");
 }
 
 TEST(SvgPlot, SeveralInAGrid) {

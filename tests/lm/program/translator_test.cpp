@@ -134,8 +134,10 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   refuses({"translate", path("run"), "--set", "decoding.length_penalty=-1"}, "decoding.length_penalty");
   refuses({"translate", path("run"), "--task", "none"}, "--task none");
   refuses({"eval", path("run"), "--task", "none"}, "one task alone");
-  refuses({"generate", path("run")}, "translation");
-  refuses({"score", path("run")}, "translation");
+  refuses({"generate", path("run")}, "one of language_modelling is needed\n");
+  refuses({"score", path("run")}, "one of language_modelling is needed\n");
+  refuses({"export", path("run"), "--out", path("out")}, "one of language_modelling is needed\n");
+  refuses({"classify", path("run")}, "lm translate " + path("run") + "\n");
   refuses({"eval", path("run"), "--dynamic"}, "--dynamic");
   refuses({"eval", path("run"), path("test.aa")},
           "test.aa.aa: missing: a side of a text of pairs, which is named without .aa");
