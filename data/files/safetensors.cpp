@@ -238,9 +238,7 @@ void Safetensors::read_metadata(Metadata metadata, const std::string& header) {
   if (header_digest.size() == no_digest.size() && at != std::string::npos)
     as_digested.replace(at, no_digest.size(), no_digest);
   check_input(!values_digest_.empty() && sha256_hex(as_digested) == header_digest,
-              "{}: damaged: its header is not the one that was written (SHA-256); restore a copy, or "
-              "train a new run",
-              name());
+              "{}: damaged: its header is not the one that was written (SHA-256); restore a copy", name());
 }
 
 const TensorEntry* Safetensors::find(const std::string& name) const {
@@ -262,9 +260,7 @@ const std::string& Safetensors::metadata(const std::string& name) const {
 
 void Safetensors::check_values() const {
   check_input(!has_digests() || sha256_hex(file_, values_begin_) == values_digest_,
-              "{}: damaged: its values are not those that were written (SHA-256); restore a copy, or "
-              "train a new run",
-              name());
+              "{}: damaged: its values are not those that were written (SHA-256); restore a copy", name());
 }
 
 void Safetensors::read(const TensorEntry& tensor, std::span<std::byte> to) const {

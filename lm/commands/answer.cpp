@@ -45,7 +45,9 @@ std::string tasks_of(const std::string& command) {
 /// Opens a run that `command` is for. InputErrors of open_task(), for another task, and for settings.
 OpenTask open_for(const std::string& command, const AnswerOptions& options) {
   OpenTask run = open_task(options.run, choose_device(options).device);
-  if (run.task().usage().command != command) refuse_task(run.folder, run.config, tasks_of(command));
+  if (run.task().usage().command != command)
+    refuse_task(run.folder, run.config, tasks_of(command),
+                "; use " + command_with({run.task().usage().command, options.run}));
   if (!options.part.empty()) run.task().choose_part(options.part, "--task");
   for (const Setting& it : options.settings) {
     check_input(it.key.starts_with("decoding."), "{}: only settings of [decoding] can change", it.where);
@@ -63,6 +65,13 @@ void print_answer(const AnswerOptions& options, const LineAnswer& it) {
     fmt::print("{}\t{:.4f}\n", it.text, *it.score);
 }
 
+/// An answer between two "|||", which it cannot hold: its own have bars as Moses writes them.
+std::string field_of(std::string answer) {
+  for (std::size_t at = 0; (at = answer.find("|||", at)) != answer.npos;)
+    answer.replace(at, 3, "&#124;&#124;&#124;");
+  return answer;
+}
+
 /// Prints a line of output for each line of input, in its order; with `is_numbered` a line for each of the
 /// best answers, "NUMBER ||| ANSWER ||| SCORE", the number of the line from 0, the form of Moses. An empty
 /// line has an empty answer. Returns 0. InputError for a line that cannot be read; those before it are
@@ -74,7 +83,7 @@ int answer(const OpenTask& run, const AnswerOptions& options, bool is_numbered =
   std::int64_t number = 0, with_symbols = 0, empty = 0;
   const auto print = [&](const LineAnswer& it) {
     if (is_numbered)
-      fmt::print("{} ||| {} ||| {:.4f}\n", number, it.text, *it.score);
+      fmt::print("{} ||| {} ||| {:.4f}\n", number, field_of(it.text), *it.score);
     else
       print_answer(options, it);
     if (!attention.empty()) alignments.push_back(it.alignment);
@@ -82,7 +91,7 @@ int answer(const OpenTask& run, const AnswerOptions& options, bool is_numbered =
   InputLines lines;
   answer_lines(lines, as_many_as_have_come, [&](const std::vector<InputLine>& some) {
     for (const LineAnswer& it : run.task().answer(*run.model, some)) {
-      if (!it.note.empty()) fmt::print(stderr, "lm: {}\n", it.note);
+      if (!it.note.empty()) print_note(it.note);
       print(it);
       for (const LineAnswer& next : it.next_best) print(next);
       unknown.symbols += it.symbols, unknown.unknowns += it.unknowns;

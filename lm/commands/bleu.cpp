@@ -36,7 +36,7 @@ using Json = nlohmann::ordered_json;
 std::vector<std::string> sentences_of(const std::string& name, std::string bytes) {
   std::vector<std::string> notes, sentences;
   const std::string text = normalise_text(std::move(bytes), name, notes);
-  for (const std::string& note : notes) fmt::print(stderr, "lm: {}\n", note);
+  for (const std::string& note : notes) print_note(note);
   check_input(!text.empty(), "{}: empty, where one sentence per line is expected", name);
   for (const std::string_view line : split_lines(text)) {
     sentences.emplace_back(line);
@@ -73,7 +73,7 @@ int print_bleu(const BleuCommandOptions& options) {
   for (const std::string& file : files)
     references.push_back(sentences_of(file, read_file(file, Pipes::accepted)));
   if (is_terminal(STDIN_FILENO))
-    fmt::print(stderr, "lm: reading the translations from the terminal, up to Ctrl-D; from a file: < FILE\n");
+    print_note("reading the translations from the terminal, up to Ctrl-D; from a file: < FILE");
   const std::string input = "standard input";
   const std::vector<std::string> translations =
       sentences_of(input, read_file(file_to_read("-"), Pipes::accepted));

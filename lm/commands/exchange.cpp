@@ -20,6 +20,7 @@
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
 #include "lm/program/settings.h"
+#include "lm/program/terminal.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/foreign_weights.h"
 #include "nn/cells/rnn.h"
@@ -277,8 +278,9 @@ int export_run(const ExportOptions& options) {
   const Counterpart& cell = checked_counterpart(run.config.recipe, options.format, options.run);
   make_whole_folder(options.out, "",
                     [&](const RunFolder& made) { write_export(made.path, options.format, run, cell); });
-  fmt::print("{0}: {1} parameters, {2} symbols; to use it: python3 {0}/use.py\n", options.out,
-             run.model->parameter_count(), task.vocabulary().size());
+  print_line(fmt::format("{}: {} parameters, {} symbols; to use it: {}", options.out,
+                         run.model->parameter_count(), task.vocabulary().size(),
+                         shell_command({"python3", options.out + "/use.py"})));
   return 0;
 }
 
@@ -377,17 +379,17 @@ int import_weights(const ImportOptions& given) {
   });
 
   if (settings.model.cell == "gru")
-    fmt::print(
+    print_line(
         "the cell gru resets the state before the product; PyTorch's nn.GRU, whose weights have the same "
-        "names, resets after it: for those --set model.cell=gru_reset_after\n");
+        "names, resets after it: for those --set model.cell=gru_reset_after");
   if (settings.model.cell == "rnn" && !has_relu(settings.model))
-    fmt::print(
+    print_line(
         "model.activation = tanh, which weights do not say: if they are of an nn.RNN with relu, --set "
-        "model.activation=relu\n");
-  fmt::print("{}: {} parameters, {} symbols; the run is {}; to measure it: {} {}\n", recipe.name,
-             model.parameter_count(), vocabulary.size(), run.path.string(),
-             command_with({"eval", run.path.string()}),
-             made_by.data.empty() ? "--text FILE" : "--split test");
+        "model.activation=relu");
+  print_line(fmt::format("{}: {} parameters, {} symbols; the run is {}; to measure it: {} {}", recipe.name,
+                         model.parameter_count(), vocabulary.size(), run.path.string(),
+                         command_with({"eval", run.path.string()}),
+                         made_by.data.empty() ? "--text FILE" : "--split test"));
   return 0;
 }
 

@@ -117,17 +117,17 @@ Evaluation evaluate_text(const Source& source, const Text& text) {
   result.bytes = encoded.bytes;
   print_warning(warning_of_unknowns({text.name, encoded.unknowns, std::ssize(encoded.ids)}));
   if (std::isinf(result.nats_sum))
-    fmt::print(stderr, "lm: warning: {}: {} symbols have probability 0 in this model\n", text.name,
-               std::count(nats.begin(), nats.end(), INFINITY));
+    print_warning(fmt::format("{}: {} symbols have probability 0 in this model", text.name,
+                              std::count(nats.begin(), nats.end(), INFINITY)));
   return result;
 }
 
 void print_model(const NgramOptions& options, const Source& source) {
   const NgramModel& model = source.model;
-  fmt::print("{}, order {}, a vocabulary of {} {}; {} in {:.1f} s\n",
-             options.arpa.empty() ? "modified Kneser-Ney, interpolated" : options.arpa, model.order(),
-             model.symbols(), name_of(options.tokenization.unit), options.arpa.empty() ? "estimated" : "read",
-             source.seconds);
+  print_line(fmt::format("{}, order {}, a vocabulary of {} {}; {} in {:.1f} s",
+                         options.arpa.empty() ? "modified Kneser-Ney, interpolated" : options.arpa,
+                         model.order(), model.symbols(), name_of(options.tokenization.unit),
+                         options.arpa.empty() ? "estimated" : "read", source.seconds));
   for (int order = 1; order <= model.order(); ++order) {
     fmt::print("{:>10} {}-grams", model.ngrams(order), order);
     if (!source.discounts.empty()) {
@@ -165,10 +165,8 @@ std::filesystem::path arpa_to_write(const NgramOptions& options, const Texts& te
 /// that, on stdout. Returns 0.
 int ngram(const NgramOptions& options) {
   const Texts texts = texts_of(options);
-  std::vector<std::string> notes;
-  if (texts.corpus) notes = texts.corpus->notes;
-  if (texts.other) notes.insert(notes.end(), texts.other->notes.begin(), texts.other->notes.end());
-  for (const std::string& note : notes) fmt::print(stderr, "lm: {}\n", note);
+  if (texts.corpus) std::for_each(texts.corpus->notes.begin(), texts.corpus->notes.end(), print_note);
+  if (texts.other) std::for_each(texts.other->notes.begin(), texts.other->notes.end(), print_note);
   const std::filesystem::path out = arpa_to_write(options, texts);
   const Source source = source_of(options, texts);
   if (!out.empty())

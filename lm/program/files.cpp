@@ -135,7 +135,7 @@ std::optional<double> optional_figure_at(const nlohmann::json& entry, const std:
 
 InputLines::InputLines() : file_(STDIN_FILENO), name_("standard input") {}
 
-InputLines::InputLines(const std::filesystem::path& path) : name_(printable(path.string())) {
+InputLines::InputLines(const std::filesystem::path& path) : name_(path.string()) {
   if (is_packed(path)) {
     unpacked_ = std::make_unique<UnpackedFile>(path);
   } else {

@@ -242,11 +242,15 @@ void let_given_epochs_end(Recipe& recipe, const std::vector<Setting>& settings) 
 }
 
 Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings) {
-  Recipe recipe = load_recipe(name_or_file);
+  return resolve_recipe(load_recipe(name_or_file), name_or_file, settings);
+}
+
+Recipe resolve_recipe(Recipe recipe, const std::string& name_or_file, const std::vector<Setting>& settings) {
+  const Keys keys = keys_of(recipe);
   for (const Setting& setting : settings) {
     check_input(setting.key != "recipe.task", "{}: the task is the recipe's; choose another recipe",
                 setting.where);
-    apply_setting(setting, keys_of(recipe));
+    apply_setting(setting, keys);
   }
   let_given_epochs_end(recipe, settings);
   check_input(!recipe.name.empty() && recipe.name.find_first_of("/`") == std::string::npos &&

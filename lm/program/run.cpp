@@ -51,9 +51,7 @@ Keys keys_of(Provenance& made_by) {
   };
 }
 
-std::string name_of_text(const std::string& data) {
-  return data.empty() ? "generated text" : printable(data);
-}
+std::string name_of_text(const std::string& data) { return data.empty() ? "generated text" : data; }
 
 void check_text_is_there(const Provenance& made_by) {
   check_input(made_by.data.empty() || std::filesystem::exists(made_by.data),
@@ -82,8 +80,7 @@ bool is_same_data(const std::vector<std::string>& recorded, const std::vector<st
 
 std::string not_the_text(const std::string& data) {
   return fmt::format(
-      "--data {}: not the text of this run, by its SHA-256; --data says where that text lies now",
-      printable(data));
+      "--data {}: not the text of this run, by its SHA-256; --data says where that text lies now", data);
 }
 
 std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files) {
@@ -280,11 +277,10 @@ void check_has_model(const RunFolder& folder, const Module& layout) {
 
 }  // namespace
 
-void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted) {
-  const std::string run = folder.path.string();
-  throw InputError(fmt::format("{}: a run of the task {}, where one of {} is needed; use {}", run,
-                               config.recipe.task_name, wanted,
-                               command_with({config.recipe.task->usage().command, run})));
+void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted,
+                 const std::string& remedy) {
+  throw InputError(fmt::format("{}: a run of the task {}, where one of {} is needed{}", folder.path.string(),
+                               config.recipe.task_name, wanted, remedy));
 }
 
 OpenTask open_task_without_weights(const std::string& path) {

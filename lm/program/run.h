@@ -46,7 +46,7 @@ Keys keys_of(Provenance& made_by);
 /// "HEX  FILE" of each file, as sha256sum prints.
 std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files);
 
-/// What messages call the text at `data`: the path as `printable`, or "generated text" where that is empty.
+/// What messages call the text at `data`: the path, or "generated text" where that is empty.
 std::string name_of_text(const std::string& data);
 
 /// Throws InputError, naming --data, if the run's text is no longer where it was.
@@ -143,8 +143,9 @@ void read_vocabularies(const RunFolder& folder, const RunConfig& config);
 /// The same into another task of that kind, as of a training that begins with this run.
 void read_vocabularies(const RunFolder& folder, const RunConfig& config, Task& task);
 
-/// Throws InputError, which names the right command, for a run of another task than a command is for.
-[[noreturn]] void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted);
+/// Throws InputError for a run of another task than a command is for; `remedy` ends the text.
+[[noreturn]] void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted,
+                              const std::string& remedy = "");
 
 struct OpenTask {
   RunFolder folder;

@@ -185,7 +185,7 @@ Setting parse_setting(const std::string& text) {
           std::string(stripped(assignment.substr(equals + 1)))};
 }
 
-void apply_setting(const Setting& setting, const std::vector<Key>& keys) {
+const Key& apply_setting(const Setting& setting, const std::vector<Key>& keys) {
   const Key& key = find_key(setting.key, setting.where, keys);
   const bool quoted = !setting.value.empty() && (setting.value[0] == '"' || setting.value[0] == '\'');
   const bool is_string =
@@ -199,6 +199,7 @@ void apply_setting(const Setting& setting, const std::vector<Key>& keys) {
     throw unexpected(setting.where, key, setting.value);
   }
   assign(key, value, setting.where, setting.value);
+  return key;
 }
 
 namespace {

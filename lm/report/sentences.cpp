@@ -103,8 +103,8 @@ SentenceSet read_set(const KnownSet& known, const fs::path& folder) {
   std::vector<fs::path> files;
   for (const std::string& name : known.files) {
     files.push_back(folder / name);
-    check_input(file_is_there(files.back()), "{}: missing; {} consists of {}",
-                printable(files.back().string()), known.name, fmt::join(known.files, ", "));
+    check_input(file_is_there(files.back()), "{}: missing; {} consists of {}", files.back().string(),
+                known.name, fmt::join(known.files, ", "));
   }
   if (set.kind == classification)
     add_labelled(set, files);
@@ -112,9 +112,8 @@ SentenceSet read_set(const KnownSet& known, const fs::path& folder) {
     for (const fs::path& file : files) add_pairs(set, file);
   const std::int64_t trained_on = std::ssize(set.splits.front().sentences);
   check_input(set.kind == relatedness || trained_on >= cross_validation_folds,
-              "{}: {} {}, and cross-validation in {} parts needs {} or more",
-              printable(files.front().string()), trained_on,
-              set.kind == classification ? "sentences" : "pairs", cross_validation_folds,
+              "{}: {} {}, and cross-validation in {} parts needs {} or more", files.front().string(),
+              trained_on, set.kind == classification ? "sentences" : "pairs", cross_validation_folds,
               cross_validation_folds);
   return set;
 }
@@ -125,7 +124,7 @@ std::vector<SentenceSet> read_sentence_sets(const std::vector<std::string>& fold
   std::vector<SentenceSet> sets;
   for (const std::string& folder : folders) {
     std::error_code ignored;
-    check_input(fs::is_directory(folder, ignored), "{}: no such folder", printable(folder));
+    check_input(fs::is_directory(folder, ignored), "{}: no such folder", folder);
     const std::size_t before = sets.size();
     std::vector<std::string> names;
     for (const KnownSet& known : known_sets) {
@@ -135,8 +134,8 @@ std::vector<SentenceSet> read_sentence_sets(const std::vector<std::string>& fold
       });
       if (is_there) sets.push_back(read_set(known, folder));
     }
-    check_input(sets.size() > before, "{}: none of the known sets of sentences is here: {}",
-                printable(folder), fmt::join(names, ", "));
+    check_input(sets.size() > before, "{}: none of the known sets of sentences is here: {}", folder,
+                fmt::join(names, ", "));
   }
   return sets;
 }
@@ -241,9 +240,8 @@ std::vector<Variable> expand_vocabulary(SkipThought& model, SkipThoughtTask& tas
     for (const std::string& word : task.vocabulary().encode(text, name).missing)
       if (seen.insert(word).second) missing.push_back(word);
   VocabularyExpansion expansion = rondo::expand_vocabulary(model, task.vocabulary(), file, missing);
-  fmt::print(stderr,
-             "lm: {}: vectors for {} of {} words that the run does not know, by a map from {} words\n",
-             printable(file), expansion.found, expansion.asked, expansion.shared);
+  print_note(fmt::format("{}: vectors for {} of {} words that the run does not know, by a map from {} words",
+                         file, expansion.found, expansion.asked, expansion.shared));
   task.set_vocabulary(std::move(expansion.vocabulary));
   return std::move(expansion.tables);
 }

@@ -70,8 +70,7 @@ TEST_F(AdaptiveTest, WarnsOfFiguresThatSayNothing) {
     EXPECT_EQ(result.status, 0) << result.err;
     return result.err;
   };
-  expect_contains(warning_of({"--dynamic", "--set", "dynamic.learning_rate=1e9"}),
-                  "(lower dynamic.learning_rate)");
+  expect_contains(warning_of({"--dynamic", "--set", "dynamic.learning_rate=1e9"}), "; this costs more\n");
   EXPECT_EQ(warning_of({"--dynamic", "--cache", "--set", "dynamic.length=100"}).find("warning"),
             std::string::npos);
 }
