@@ -189,7 +189,8 @@ def main():
         base, exported = shop.path / "averaging", shop.path / "exported"
         of_writers.scenario("export", ["export", base, "--out", exported], exported, each)
         of_writers.scenario("import", ["import", exported / "model.safetensors", "--recipe", shop.path / "tiny.toml",
-                                       "--vocab", exported / "vocab.txt", "--set", "model.hidden=16", "--out", out], out, each)
+                                       "--vocab", exported / "vocab.txt", "--set", "model.hidden=16", "--out", out],
+                            out, each)
         of_writers.two_writers(each)
     trials = {"kills": trial, "kills of ranks": of_ranks, "kills of writers": of_writers}
     failures = [failure for it in trials.values() for failure in it.failures]
