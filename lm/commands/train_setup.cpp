@@ -174,6 +174,12 @@ bool has_foreign_vocabulary(const Setup& setup) {
   return setup.keeps_vocabulary() || (task && !task->settings.data.vocabulary_file.empty());
 }
 
+void write_known_files(const Setup& setup) {
+  write_config(setup.run, setup.config);
+  for (const auto& [name, content] : setup.task().vocabularies())
+    write_atomically(setup.run.path / name, content);
+}
+
 }  // namespace
 
 void write_setup(const TrainOptions& options, PreparedTraining& training) {
@@ -194,10 +200,17 @@ void write_setup(const TrainOptions& options, PreparedTraining& training) {
   made_by.precision = compute.precision;
   made_by.threads = compute.threads;
   made_by.ranks = compute.ranks;
-  const VocabularyFiles vocabularies = setup.task().vocabularies();
-  made_by.vocabulary = digest_of(vocabularies);
-  write_config(setup.run, setup.config);
-  for (const auto& [name, content] : vocabularies) write_atomically(setup.run.path / name, content);
+  made_by.vocabulary = digest_of(setup.task().vocabularies());
+  write_known_files(setup);
+}
+
+void restore_setup(const Setup& setup, TrainingReport& report) {
+  std::vector<std::filesystem::path> files = vocabulary_paths(setup.run, setup.config.recipe);
+  files.push_back(setup.run.config());
+  const auto gone = std::find_if_not(files.begin(), files.end(), file_is_there);
+  if (gone == files.end()) return;
+  write_known_files(setup);
+  report.warn(fmt::format("{}: was removed during the training, and is written again", gone->string()));
 }
 
 void say_beginning(const PreparedTraining& training, TrainingReport& report) {

@@ -132,6 +132,7 @@ void run_training(const PreparedTraining& training, TrainingOutput& output) {
   Task& task = training.task();
   auto saved = Clock::now();
   const auto save = [&] {
+    restore_setup(training.setup, output.report);
     report_metrics(training, output);
     trainer.save(training.setup.run.state(), output.report.sync());
     saved = Clock::now();
@@ -280,13 +281,12 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& trai
     }
   } catch (const Diverged& error) {
     throw remedy_of(error, run, setup.finetunes());
-  } catch (const InputError&) {
-    throw;  // not a GPU error
   } catch (const Error& error) {
-    if (training.compute.device == Device::cpu) throw;
+    if (training.compute.device == Device::cpu || dynamic_cast<const InputError*>(&error)) throw;
     throw Error(fmt::format("{}. To resume from the last saved state: {}, here or with --device cpu",
                             error.what(), to_resume));
   }
+  restore_setup(training.setup, report);
   report.sync();
   if (valid) conclude(training, *valid, report);
   return 0;

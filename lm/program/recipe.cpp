@@ -185,6 +185,11 @@ void read_recipe(Recipe& recipe, const std::string& text, const std::string& whe
                        {"decoding.coverage_penalty", &coverage_penalty, between(0, 0)},
                        {"model.context_integration", &context_integration, one_of({"add"})}};
   read_toml(text, where, joined({keys_of(recipe), others, former}));
+  // In what they wrote, the comment of a rate says that 0 stands for one that is not given.
+  for (const auto& [comment, rate] :
+       {std::pair(" 0: the optimizer's own default", &recipe.trainer.optimizer.learning_rate),
+        {" 0: train.learning_rate", &recipe.finetune.learning_rate}})
+    if (*rate == 0 && text.find(comment) != std::string::npos) rate->reset();
 }
 
 void validate(const Recipe& recipe, const std::string& where) {

@@ -121,8 +121,8 @@ struct FinetuneOptions {
 };
 inline Keys keys_of(FinetuneOptions& options) {
   return {
-      {"learning_rate", OptionalMember{&options.learning_rate, 0}, at_least(0), "",
-       "of the averaged SGD of `lm finetune`; 0: train.learning_rate, if train.optimizer is sgd"},
+      {"learning_rate", &options.learning_rate, at_least(0), "",
+       "of the averaged SGD of `lm finetune`; -1: train.learning_rate, if train.optimizer is sgd"},
       {"epochs", &options.epochs, any_count(), "epochs",
        "maximum for `lm finetune`, which train.non_monotonic_stopping ends earlier"},
   };

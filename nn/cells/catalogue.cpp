@@ -116,8 +116,8 @@ std::string cells_with(const std::string& key) {
 std::string value_text(const Member& member) {
   return std::visit(
       []<class It>(const It& it) {
-        if constexpr (std::is_same_v<It, OptionalMember>) {
-          return fmt::format("{}", it.member->value_or(it.none));
+        if constexpr (std::is_same_v<It, std::optional<double>*>) {
+          return fmt::format("{}", it->value_or(not_given));
         } else if constexpr (std::is_same_v<It, ChoiceMember>) {
           return it.names[it.get()];
         } else {

@@ -92,6 +92,21 @@ TEST(Resume, StatesAreSavedBetweenEvaluations) {
   }
 }
 
+TEST(Resume, FilesThatAreRemovedDuringATrainingAreWrittenAgain) {
+  const SmallData data;
+  for (const std::string file : {"config.toml", "vocab.txt"}) {
+    Program program(data.train(file, and_settings({"train.save_every=1e-9"})));
+    wait_for_log(program, data / file, 4);
+    const std::string before = bytes_of_file(data / file / file);
+    fs::remove(data / file / file);
+    const Result result = program.end();
+    EXPECT_EQ(result.status, 0) << result.err;
+    expect_contains(result.err, file + ": was removed during the training, and is written again");
+    EXPECT_TRUE(bytes_of_file(data / file / file) == before) << file;
+    output_of_lm({"eval", data.path(file)});
+  }
+}
+
 TEST(Resume, SaysHowToNameATextThatHasMoved) {
   const SmallData data;
   data.trained("run", {"--epochs", "1"});

@@ -132,8 +132,8 @@ bool has_masks(const std::string& rate, const std::vector<std::string>& zero = {
   for (const Key& key : keys_of(options)) {
     if (key.name != rate && std::find(zero.begin(), zero.end(), key.name) == zero.end()) continue;
     const double value = key.name == rate ? 0.1 : 0;
-    if (const auto* member = std::get_if<OptionalMember>(&key.member))
-      *member->member = value;
+    if (auto* const* member = std::get_if<std::optional<double>*>(&key.member))
+      **member = value;
     else
       *std::get<double*>(key.member) = value;
   }
