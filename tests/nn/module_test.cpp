@@ -50,15 +50,6 @@ TEST(Module, LaysParametersOutOnceAndInTwoBuffers) {
   EXPECT_TRUE(model.first.weight.variable().value().shares_memory(model.values()));
 }
 
-TEST(Module, DrawsAllParametersFromOneDistribution) {
-  Pair uniform;
-  uniform.finalize(3, 0.001);
-  real largest = 0;
-  for (const real x : uniform.values().to_vector()) largest = std::max(largest, std::abs(x));
-  EXPECT_LE(largest, real(0.001));
-  EXPECT_GT(largest, real(0.0005)) << "of 32 values";
-}
-
 TEST(Module, HasItsNamesAndShapesBeforeItsMemory) {
   Pair model, drawn;
   EXPECT_EQ(any_error_of([&] { (void)model.values(); }), "[model] call finalize() first");
@@ -79,20 +70,6 @@ TEST(Module, RefusesTwoParametersOfOneName) {
     Parameter a{*this, "a", {2}, constant_values(0)}, b{*this, "a", {2}, constant_values(0)};
   };
   EXPECT_EQ(any_error_of([] { Twice(); }), "[a] two parameters of this name");
-}
-
-TEST(Module, APartIsOptimisedAlone) {
-  Pair model;
-  model.finalize(1);
-  const auto values_of = [&](const Module& part) { return part.range_of(model.values()).to_vector(); };
-  const Numbers first = values_of(model.first), second = values_of(model.second);
-  const auto optimizer = make_optimizer({.kind = OptimizerKind::adam}, model.second.range_of(model.values()),
-                                        model.second.range_of(model.gradients()));
-  sum(square(model.second(tanh(model.first(Variable(Tensor::filled({4, 3}, 1))))))).backward();
-  optimizer->step(0.1);
-  EXPECT_EQ(values_of(model.first), first);
-  EXPECT_NE(values_of(model.second), second);
-  EXPECT_EQ(model.range_of(model.values()).size(), model.values().size());
 }
 
 TEST(Module, RefusesBuffersOfAnotherModelAndPartsThatAreGone) {

@@ -110,6 +110,8 @@ struct LanguageModelTraining {
     options.dropout = 0.3;
     options.regularization.weight_drop = 0.2;
     options.embedding_dropout = 0.1;
+    options.experts = 2;
+    options.latent_dropout = 0.2;
     return options;
   }
   static LanguageModellingOptions task_options(int64_t micro_batch) {
