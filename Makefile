@@ -16,6 +16,10 @@ CMAKE ?=
 PREFIX ?= /usr/local
 
 , := ,
+# A blank would make several names of one, also for `rm -rf` in `make clean`.
+ifneq "$(words $(BUILD))$(BUILD)" "1$(firstword $(BUILD))"
+$(error BUILD='$(BUILD)': give the name of one folder, without blanks)
+endif
 MAKEFLAGS += --no-print-directory
 SANITIZED := $(BUILD)-sanitize
 SECONDS ?= 60

@@ -140,26 +140,24 @@ Variable sum(const Variable& x) {
 
 Variable mean(const Variable& x) { return sum(x) * (real(1) / static_cast<real>(x.value().size())); }
 
-Variable softmax(const Variable& x) {
+namespace {
+/// y = Forward(x), whose gradient needs y alone.
+template <class Forward, class BackwardKernel>
+Variable softmax_by(const char* name, const Variable& x) {
   const Tensor y(x.shape(), x.value().device());
-  launch(y.device(), y.extent(), Softmax{x.value().read_operand(), y.write_operand()});
-  return record_unary("softmax", y, x, [y = Saved(y)](const Tensor& dy) {
+  launch(y.device(), y.extent(), Forward{x.value().read_operand(), y.write_operand()});
+  return record_unary(name, y, x, [name, y = Saved(y)](const Tensor& dy) {
     const Tensor dx(dy.shape(), dy.device());
     launch(dx.device(), dx.extent(),
-           SoftmaxBackward{y.get("softmax").read_operand(), dy.read_operand(), dx.write_operand()});
+           BackwardKernel{y.get(name).read_operand(), dy.read_operand(), dx.write_operand()});
     return dx;
   });
 }
+}  // namespace
 
+Variable softmax(const Variable& x) { return softmax_by<Softmax, SoftmaxBackward>("softmax", x); }
 Variable log_softmax(const Variable& x) {
-  const Tensor y(x.shape(), x.value().device());
-  launch(y.device(), y.extent(), LogSoftmax{x.value().read_operand(), y.write_operand()});
-  return record_unary("log_softmax", y, x, [y = Saved(y)](const Tensor& dy) {
-    const Tensor dx(dy.shape(), dy.device());
-    launch(dx.device(), dx.extent(),
-           LogSoftmaxBackward{y.get("log_softmax").read_operand(), dy.read_operand(), dx.write_operand()});
-    return dx;
-  });
+  return softmax_by<LogSoftmax, LogSoftmaxBackward>("log_softmax", x);
 }
 
 Variable cross_entropy(const Variable& logits, const Tokens& targets) {
@@ -187,7 +185,7 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets) {
   return record_unary("cross_entropy", loss, logits, gradient);
 }
 
-Variable dropout(const Variable& x, double probability, RandomKey key, BatchSlice slice) {
+Variable dropout(const Variable& x, DropRate probability, RandomKey key, BatchSlice slice) {
   if (probability == 0) return x;
   const Tensor y(x.shape(), x.value().device());
   drop(x.value(), key, probability, slice, false, y);

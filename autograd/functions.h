@@ -50,6 +50,6 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets);
 
 /// x times a mask of 0 and 1 / (1 - probability), element by element. Probability 0 gives x itself.
 /// Srivastava et al. 2014, scaled at training time.
-Variable dropout(const Variable& x, double probability, RandomKey key, BatchSlice slice);
+Variable dropout(const Variable& x, DropRate probability, RandomKey key, BatchSlice slice);
 
 }  // namespace rondo

@@ -21,8 +21,8 @@ Tensor sum_of_biases(const std::vector<Variable>& biases, const Variable& weight
   const int64_t outputs = weight.shape()[0];
   Tensor total;
   for (const Variable& bias : biases) {
-    check(bias.value().size() == outputs, "[linear] a bias for W {} is [{}], got {}", weight.shape(), outputs,
-          bias.shape());
+    check(bias.defined() && bias.value().size() == outputs, "[linear] a bias for W {} is [{}], got {}",
+          weight.shape(), outputs, bias.shape());
     if (!total.defined()) {
       total = bias.value();
       continue;

@@ -10,6 +10,7 @@ namespace rondo {
 // y = (x - mean) / sqrt(variance + epsilon), row by row. With scale = 1 / sqrt(variance + epsilon):
 // dx = scale (dy - mean(dy) - y mean(dy y)).
 Variable normalized_rows(const Variable& x, real epsilon) {
+  check(epsilon > 0, "[layer_norm] what is added to a variance is above 0: {}", epsilon);
   const Device device = x.value().device();
   const Tensor y(x.shape(), device), scale({x.value().rows()}, device);
   launch(device, y.extent(),

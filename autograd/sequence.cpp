@@ -38,6 +38,7 @@ Variable map_rows(const Variable& x, const RowMap& map) {
 }
 
 RowMap rows_within(const Lengths& lengths, int64_t T, int64_t B) {
+  check_lengths("rows_within", lengths, B, T);
   std::vector<int32_t> rows;
   for (int64_t t = 0; t < T; ++t)
     for (int64_t b = 0; b < B; ++b)

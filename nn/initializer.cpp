@@ -69,6 +69,11 @@ void orthogonalise(const Tensor& block, double gain) {
 
 void Initializer::fill(const Tensor& to, RandomKey key) const {
   check(to.contiguous(), "[initializer] {} has rows {} apart", to.shape(), to.row_stride());
+  check(std::isfinite(size) && std::isfinite(mean) && (size >= 0 || kind == Kind::constant),
+        "[initializer] a finite width, deviation or gain of 0 or more was expected: {}, of mean {}", size,
+        mean);
+  check(offset == 0 || (0 <= offset_from && offset_from <= offset_to && offset_to <= to.size()),
+        "[initializer] {} has no rows [{}, {}) for an offset", to.shape(), offset_from, offset_to);
   switch (kind) {
     case Kind::constant:
       rondo::fill(to, static_cast<real>(size));

@@ -11,6 +11,7 @@ int64_t end_of(const Segment& segment) {
 }
 }  // namespace
 
+Module::Module() : parts_(std::make_shared<PartsOfModel>()) {}
 Module::Module(Module& parent, std::string name, std::string suffix)
     : parent_(&parent), name_(std::move(name)), suffix_(std::move(suffix)) {}
 
@@ -21,47 +22,57 @@ std::string Module::full_name(const std::string& leaf) const {
   return name;
 }
 
+const PartsOfModel& Module::whole(const char* asked) const {
+  check(parent_ == nullptr, "[{}] of a whole model, not of a part", asked);
+  check(parts_->lost.empty(),
+        "[{}] was destroyed before its model: keep its module as long as that, as by a member", parts_->lost);
+  return *parts_;
+}
+
 void Module::lay_out() {
-  check(parent_ == nullptr, "[finalize] '{}' is a part; finalize the whole model", name_);
+  const std::vector<Parameter*>& parameters = whole("finalize").parameters;
   check(segments_.empty(), "[finalize] this model is laid out already");
   constexpr int64_t most = int64_t{1} << 50;  // 4 PiB: no sum overflows
   int64_t size = 0;
-  for (const Parameter* parameter : parameters_) {
-    if (parameter->tied_) continue;
+  for (const Parameter* parameter : parameters) {
+    if (parameter->tied_) {  // made later than what it is tied to, which has its segment
+      for (Segment& it : segments_)
+        if (it.name == parameter->tied_->name_) it.aliases.push_back(parameter->name_);
+      continue;
+    }
     check_input(size < most, "a model of more than {} parameters: make its layers smaller, or fewer", most);
     segments_.push_back(
         {parameter->name_, {}, parameter->shape_, size, aligned_row_stride(parameter->shape_)});
     size = end_of(segments_.back());
   }
-  for (const Parameter* parameter : parameters_) {
-    if (!parameter->tied_) continue;
-    for (Segment& it : segments_)
-      if (it.name == parameter->tied_->name_) it.aliases.push_back(parameter->name_);
-  }
+  for (Segment& it : segments_) it.buffer_size = size;
 }
 
-int64_t Module::buffer_size() const { return segments().empty() ? 0 : end_of(segments().back()); }
+int64_t Module::buffer_size() const { return segments().empty() ? 0 : segments().front().buffer_size; }
 
 void Module::allocate(Device device) {
   check(!values_.defined() || !has_memory(device_), "[allocate] this model has memory already");
-  const int64_t size = buffer_size();
+  const PartsOfModel& parts = whole("allocate");
+  check(parts.parameters.empty() || !segments_.empty(), "[model] call finalize() first");
+  const int64_t size = segments_.empty() ? 0 : segments_.front().buffer_size;
   device_ = device;
   values_ = Tensor::zeros({size}, device);
   gradients_ = Tensor::zeros({size}, device);
   auto segment = segments_.begin();
-  for (Parameter* parameter : parameters_) {
-    if (parameter->tied_) continue;
+  for (Parameter* parameter : parts.parameters) {
+    if (parameter->tied_) {
+      parameter->variable_ = parameter->tied_->variable_;
+      continue;
+    }
     parameter->variable_ = Variable::leaf(part_of(values_, *segment), part_of(gradients_, *segment));
     ++segment;
   }
-  for (Parameter* parameter : parameters_) {
-    if (!parameter->tied_) continue;
-    parameter->variable_ = parameter->tied_->variable_;
-  }
-  for (Buffer* buffer : buffers_) buffer->tensor_ = Tensor::filled(buffer->shape_, buffer->initial_, device);
+  for (Buffer* buffer : parts.buffers)
+    buffer->tensor_ = Tensor::filled(buffer->shape_, buffer->initial_, device);
 }
 
 void Module::finalize(uint64_t seed, double init_all, Device device) {
+  check(init_all >= 0, "[finalize] a half width of 0 (none) or more was expected: {}", init_all);
   lay_out();
   allocate(device);
   if (has_memory(device)) draw(seed, init_all);
@@ -69,7 +80,7 @@ void Module::finalize(uint64_t seed, double init_all, Device device) {
 
 void Module::draw(uint64_t seed, double init_all) {
   const Initializer every = uniform_values(init_all);
-  for (Parameter* parameter : parameters_) {
+  for (Parameter* parameter : parts_->parameters) {
     if (parameter->tied_) continue;
     Tensor initial(parameter->shape_);
     const RandomKey key{.seed = seed, .name = hash_of(parameter->name_)};
@@ -85,25 +96,31 @@ void Module::draw(uint64_t seed, double init_all) {
 }
 
 const Tensor& Module::values() const {
+  whole("values");
   check(values_.defined(), "[model] call finalize() first");
   return values_;
 }
 const Tensor& Module::gradients() const {
-  check(gradients_.defined(), "[model] call finalize() first");
+  static_cast<void>(values());
   return gradients_;
 }
+const std::vector<Segment>& Module::segments() const {
+  static_cast<void>(values());
+  return segments_;
+}
+const std::vector<Buffer*>& Module::buffers() const {
+  static_cast<void>(values());
+  return parts_->buffers;
+}
 void Module::begin_gradients() const {
-  check(!parent_, "[begin_gradients] of a whole model, not of a part");
-  for (const Parameter* it : parameters_) it->variable().begin_gradient();
+  for (const Parameter* it : whole("begin_gradients").parameters) it->variable().begin_gradient();
 }
 void Module::complete_gradients() const {
-  check(!parent_, "[complete_gradients] of a whole model, not of a part");
-  for (const Parameter* it : parameters_) it->variable().complete_gradient();
+  for (const Parameter* it : whole("complete_gradients").parameters) it->variable().complete_gradient();
 }
-const std::vector<Segment>& Module::segments() const { return segments_; }
 
 Tensor Module::range_of(const Tensor& buffer) const {
-  const std::vector<Segment>& all = root().segments_;
+  const std::vector<Segment>& all = root().segments();
   std::string prefix = full_name("");  // "encoder."; empty for the root
   prefix.resize(prefix.size() - suffix_.size());
   const auto is_own = [&](const Segment& it) { return it.name.starts_with(prefix); };
@@ -111,13 +128,15 @@ Tensor Module::range_of(const Tensor& buffer) const {
   const auto last = std::find_if_not(first, all.end(), is_own);
   check(first != last, "[{}] has no parameters of its own", prefix);
   check(std::none_of(last, all.end(), is_own), "[{}] other modules' parameters lie between its own", prefix);
+  check(buffer.size() == first->buffer_size, "[{}] lies in a buffer of {} numbers, not in one of {}", prefix,
+        first->buffer_size, buffer.shape());
   const int64_t begin = first->offset, end = last == all.end() ? buffer.size() : last->offset;
   return buffer.as_strided(begin, {end - begin}, end - begin);
 }
 
 int64_t Module::parameter_count() const {
   int64_t count = 0;
-  for (const Parameter* parameter : root().parameters_)
+  for (const Parameter* parameter : root().parts_->parameters)
     if (!parameter->tied_) count += parameter->shape_.size();
   return count;
 }
@@ -136,15 +155,17 @@ RandomKey Module::next_key() {
   return {top.random_state_.seed, hash_of(full_name("")), draws_++, top.random_state_.update};
 }
 
-void Module::take_name(const std::string& name) {
+const std::shared_ptr<PartsOfModel>& Module::with_name(const std::string& name) {
   check(!values_.defined(), "[{}] a parameter made after finalize() would not be trained", name);
-  check(names_.insert(name).second, "[{}] two parameters of this name", name);
+  check(parts_->names.insert(name).second, "[{}] two parameters of this name", name);
+  return parts_;
 }
 
 Parameter::Parameter(Module& owner, const std::string& name, Shape shape, Initializer initializer)
     : name_(owner.full_name(name)), shape_(shape), initializer_(initializer) {
-  owner.root().take_name(name_);
-  owner.root().parameters_.push_back(this);
+  check(shape.size() > 0, "[{}] a parameter of {} holds nothing: give 1 or more of each", name_, shape);
+  model_ = owner.root().with_name(name_);
+  model_->parameters.push_back(this);
 }
 
 Parameter::Parameter(Module& owner, const std::string& name, Parameter& tied)
@@ -152,10 +173,23 @@ Parameter::Parameter(Module& owner, const std::string& name, Parameter& tied)
   tied_ = tied.tied_ ? tied.tied_ : &tied;
 }
 
+Parameter::~Parameter() {
+  std::erase(model_->parameters, this);
+  model_->lost = name_;
+}
+
 Buffer::Buffer(Module& owner, const std::string& name, Shape shape, real initial, real least)
-    : name_(owner.full_name(name)), shape_(shape), initial_(initial), least_(least) {
-  owner.root().take_name(name_);
-  owner.root().buffers_.push_back(this);
+    : name_(owner.full_name(name)),
+      shape_(shape),
+      initial_(initial),
+      least_(least),
+      model_(owner.root().with_name(name_)) {
+  model_->buffers.push_back(this);
+}
+
+Buffer::~Buffer() {
+  std::erase(model_->buffers, this);
+  model_->lost = name_;
 }
 
 }  // namespace rondo

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +20,7 @@ namespace rondo {
 
 class Parameter;
 class Buffer;
+struct PartsOfModel;
 
 /// What the random numbers of a training step depend on, besides the module's name.
 struct RandomContext {
@@ -31,7 +33,7 @@ struct RandomContext {
 class Module {
  public:
   /// The root of a tree.
-  Module() = default;
+  Module();
   /// A part of `parent`. The full names of its parameters are parent.name.NAME; an empty name adds nothing.
   /// `suffix` is appended to the names of its own parameters, as PyTorch does for layers (weight_ih_l0).
   Module(Module& parent, std::string name, std::string suffix = "");
@@ -52,7 +54,9 @@ class Module {
   /// The device that computes the model; known after finalize().
   Device device() const { return root().device_; }
 
-  /// Root only, after finalize(). The padding between segments and between rows is zero in both buffers.
+  /// Root only, after finalize(); so are segments() and buffers(). Throws Error otherwise, and if a module
+  /// with parameters was destroyed before its model. The padding between segments and between rows is zero in
+  /// both buffers.
   const Tensor& values() const;
   const Tensor& gradients() const;
   /// Root only, after finalize(): gradients() count as zero from now on, whatever they hold, so that
@@ -61,7 +65,7 @@ class Module {
   /// memory slower, is Optimizer::zero_gradients().
   void begin_gradients() const;
   void complete_gradients() const;
-  /// Root only, after finalize(): the place of each parameter in a buffer with the layout of values().
+  /// The place of each parameter in a buffer with the layout of values().
   const std::vector<Segment>& segments() const;
   /// Root only, after finalize(): elements of values() and of gradients(), padding included.
   int64_t buffer_size() const;
@@ -72,8 +76,8 @@ class Module {
   /// The number of trained values: tied parameters count once, padding does not count. Known before
   /// finalize().
   int64_t parameter_count() const;
-  /// Root only: the buffers that are saved with the parameters.
-  const std::vector<Buffer*>& buffers() const { return buffers_; }
+  /// The buffers that are saved with the parameters.
+  const std::vector<Buffer*>& buffers() const;
 
   /// Training mode switches dropout on, and batch normalisation to the statistics of the batch. It does not
   /// affect the recording of gradients.
@@ -106,10 +110,12 @@ class Module {
  private:
   friend class Parameter;
   friend class Buffer;
+  /// Throws Error unless this is a root and all its parameters and buffers exist.
+  const PartsOfModel& whole(const char* asked) const;
   void lay_out();
   void draw(uint64_t seed, double init_all);
   /// Root only. Throws Error if the model has been laid out, or has a tensor of this name.
-  void take_name(const std::string& name);
+  const std::shared_ptr<PartsOfModel>& with_name(const std::string& name);
   const Module& root() const { return parent_ ? parent_->root() : *this; }
 
   Module* parent_ = nullptr;
@@ -118,9 +124,7 @@ class Module {
   uint64_t drawn_generation_ = ~uint64_t{0};
 
   // Of the root:
-  std::vector<Parameter*> parameters_;
-  std::vector<Buffer*> buffers_;
-  std::set<std::string> names_;  // of all parameters and buffers
+  std::shared_ptr<PartsOfModel> parts_;
   std::vector<Segment> segments_;
   Device device_ = Device::cpu;
   Tensor values_, gradients_;
@@ -156,6 +160,7 @@ class Parameter {
   Parameter(Module& owner, const std::string& name, Shape shape, Initializer initializer);
   /// The same values as another parameter, under a second name.
   Parameter(Module& owner, const std::string& name, Parameter& tied);
+  ~Parameter();
   Parameter(const Parameter&) = delete;
   Parameter& operator=(const Parameter&) = delete;
 
@@ -177,6 +182,7 @@ class Parameter {
   Initializer initializer_;
   Parameter* tied_ = nullptr;
   Variable variable_;
+  std::shared_ptr<PartsOfModel> model_;
 };
 
 /// A tensor that is saved with the model but not trained: statistics.
@@ -185,6 +191,7 @@ class Buffer {
   /// No element is ever below `least`.
   Buffer(Module& owner, const std::string& name, Shape shape, real initial,
          real least = std::numeric_limits<real>::lowest());
+  ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
@@ -205,6 +212,16 @@ class Buffer {
   Shape shape_;
   real initial_, least_;
   Tensor tensor_;
+  std::shared_ptr<PartsOfModel> model_;
+};
+
+/// The parameters and buffers of a model, which each of them leaves when it is destroyed: whichever of them
+/// and the model ends first, nobody follows the address of one that is gone.
+struct PartsOfModel {
+  std::vector<Parameter*> parameters;
+  std::vector<Buffer*> buffers;
+  std::set<std::string> names;  // of all of them
+  std::string lost;             // one that has left
 };
 
 }  // namespace rondo

@@ -83,6 +83,7 @@ void AveragedWeights::load(const StateReader& from, const std::vector<Segment>& 
 NoisyWeights::NoisyWeights(const Tensor& values, const std::vector<Segment>& segments, double deviation,
                            RandomKey key)
     : values_(values) {
+  check(deviation >= 0, "[weight noise] a deviation of 0 or more was expected: {}", deviation);
   if (deviation == 0) return;
   clean_ = clone(values);
   for (const Segment& segment : segments) {

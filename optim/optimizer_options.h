@@ -59,8 +59,7 @@ inline Keys keys_of(OptimizerOptions& options) {
   const auto of = [](const std::string& setting) { return "of " + optimizers_with(setting); };
   return {
       {"optimizer", choice(options.kind), "how weights are updated"},
-      {"learning_rate", OptionalMember{&options.learning_rate, 0}, at_least(0),
-       "0: the optimizer's own default"},
+      {"learning_rate", &options.learning_rate, at_least(0), "-1: the optimizer's own default"},
       {"momentum", &options.momentum, any_rate(), of("momentum")},
       {"beta1", &options.beta1, any_rate(),
        of("beta1") + ": share of the mean of gradients that a step keeps"},

@@ -127,10 +127,9 @@ void* allocate(Device device, size_t bytes) {
   if (!block) {
     block = new_block(device, pool, block_bytes);
     if (!block)
-      throw OutOfMemory(fmt::format(
-          "[allocate] no memory{} for {} bytes beside the {} in use; use a smaller model, batch or length{}",
-          device == Device::cuda ? " on the GPU" : "", block_bytes, pool.statistics.bytes_in_use,
-          device == Device::cuda ? ", or --device cpu" : ""));
+      throw OutOfMemory(fmt::format("[allocate] no memory{} for {} bytes beside the {} in use",
+                                    device == Device::cuda ? " on the GPU" : "", block_bytes,
+                                    pool.statistics.bytes_in_use));
     if (pool.in_step) pool.step_blocks[block] = block_bytes;
   } else if (pool.in_step) {
     block_bytes = pool.step_blocks[block];

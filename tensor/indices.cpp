@@ -8,6 +8,7 @@
 
 #include "cuda/runtime.h"
 #include "tensor/allocator.h"
+#include "tensor/error.h"
 
 namespace rondo {
 
@@ -51,6 +52,10 @@ std::shared_ptr<int32_t> copy_on(Device gpu, const std::vector<int32_t>& numbers
   return copy;
 }
 }  // namespace
+
+const Indices& Tokens::throw_none() {
+  throw Error("[tokens] there are none: give ids, as by tokens({3, 1})");
+}
 
 const int32_t* Indices::on(Device device) const {
   if (!is_gpu(device)) return values_.data();

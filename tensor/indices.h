@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "tensor/backend.h"
@@ -53,7 +54,17 @@ class Indices {
   mutable std::shared_ptr<int32_t> on_gpu_, sorted_on_gpu_;
 };
 
-/// Token ids, row numbers or marks of rows, shared between a graph and its caller.
-using Tokens = std::shared_ptr<const Indices>;
+/// Token ids, row numbers or marks of rows, shared between a graph and its caller. Null: none; to read it is
+/// an Error.
+class Tokens {
+ public:
+  Tokens(std::shared_ptr<const Indices> indices = nullptr) : indices_(std::move(indices)) {}  // implicit
+  const Indices& operator*() const { return indices_ ? *indices_ : throw_none(); }
+  const Indices* operator->() const { return &**this; }
+
+ private:
+  [[noreturn]] static const Indices& throw_none();
+  std::shared_ptr<const Indices> indices_;
+};
 
 }  // namespace rondo

@@ -40,8 +40,8 @@ struct AcceptedText {
   std::string operator()(const std::vector<std::string>*) const {
     return "a list of strings, as in [\"*.txt\"]";
   }
-  std::string operator()(const OptionalMember& it) const {
-    return (*this)(&it.none) + (within(limits, it.none) ? "" : fmt::format(", or {:.15g}", it.none));
+  std::string operator()(const std::optional<double>*) const {
+    return (*this)(&not_given) + fmt::format(", or {:.15g}", not_given);
   }
   std::string operator()(const ChoiceMember& it) const { return choices_text(it.names); }
 };
@@ -62,8 +62,8 @@ struct CheckNumbers {
   void operator()(const std::vector<Element>* member) const {
     for (const Element& element : *member) (*this)(&element);
   }
-  void operator()(const OptionalMember& it) const {
-    if (*it.member) check_number(**it.member);
+  void operator()(const std::optional<double>* member) const {
+    if (*member) check_number(**member);
   }
   void operator()(const ChoiceMember&) const {}
 };

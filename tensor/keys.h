@@ -36,7 +36,7 @@ ChoiceMember choice(Enum& member) {
 /// The name of an enum's value.
 template <class Enum>
 std::string name_of(Enum value) {
-  return names_of(value)[static_cast<std::size_t>(value)];
+  return names_of(value).at(static_cast<std::size_t>(value));
 }
 /// The value of an enum that is named so; nothing if none is.
 template <class Enum>
@@ -47,16 +47,14 @@ std::optional<Enum> value_named(std::string_view name) {
   return std::nullopt;
 }
 
-/// A number that need not be given: a recipe writes the number `none`, such as -1, for "not given", even if
-/// it lies outside the limits.
-struct OptionalMember {
-  std::optional<double>* member;
-  double none;
-};
+/// What a recipe writes for an optional number that is not given. It lies outside the limits of all of them,
+/// so that it is no value that somebody may want: a learning rate of 0 is 0.
+constexpr double not_given = -1;
 
 /// Where a key's value is kept: a member of a plain struct. Its value at the start is the default.
-using Member = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::int64_t>*,
-                            std::vector<double>*, std::vector<std::string>*, OptionalMember, ChoiceMember>;
+using Member =
+    std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::int64_t>*,
+                 std::vector<double>*, std::vector<std::string>*, std::optional<double>*, ChoiceMember>;
 
 /// What a key accepts: for numbers (also in lists) a range, for strings a choice, where one is given. Strings
 /// are printed: only file names and commands may contain control characters.

@@ -37,19 +37,26 @@ void fill_normal(const Tensor& to, RandomKey key, real standard_deviation) {
   });
 }
 
-namespace {
-DropoutFactors dropout_factors(RandomKey key, double probability, BatchSlice slice) {
+DropRate::DropRate(double probability) : probability_(probability) {
   check(probability >= 0 && probability < 1, "[dropout] the probability is in [0, 1), got {}", probability);
+}
+
+namespace {
+DropoutFactors dropout_factors(RandomKey key, DropRate probability, BatchSlice slice) {
+  check(slice.batch > 0 && slice.first >= 0 && slice.whole >= 0,
+        "[dropout] a slice of a batch of 1 stream or more was expected: {} from {} on, of {}", slice.batch,
+        slice.first, slice.whole);
   return {key, static_cast<uint32_t>(probability * 4294967296.0), static_cast<real>(1 / (1 - probability)),
           slice};
 }
 }  // namespace
 
-void fill_dropout_mask(const Tensor& to, RandomKey key, double probability, BatchSlice slice) {
+void fill_dropout_mask(const Tensor& to, RandomKey key, DropRate probability, BatchSlice slice) {
   launch(to.device(), to.extent(), DropoutMask{dropout_factors(key, probability, slice), to.write_operand()});
 }
 
-void drop(const Tensor& x, RandomKey key, double probability, BatchSlice slice, bool add, const Tensor& to) {
+void drop(const Tensor& x, RandomKey key, DropRate probability, BatchSlice slice, bool add,
+          const Tensor& to) {
   check(x.rows() == to.rows() && x.columns() == to.columns(), "[dropout] x {} does not fit {}", x.shape(),
         to.shape());
   check_one_device("dropout", to, x);

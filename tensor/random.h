@@ -85,11 +85,20 @@ struct BatchSlice {
   int64_t first = 0;
   int64_t whole = 1;
 };
+/// The probability that an element is dropped. Throws Error unless it is from 0 to below 1.
+class DropRate {
+ public:
+  DropRate(double probability);  // implicit on purpose
+  operator double() const { return probability_; }
+
+ private:
+  double probability_;
+};
 /// Each element is 0 with the given probability, else 1 / (1 - probability). The comparison uses integers, so
-/// that CPU and CUDA agree bit for bit. Throws Error unless 0 <= probability < 1.
-void fill_dropout_mask(const Tensor& to, RandomKey key, double probability, BatchSlice slice);
+/// that CPU and CUDA agree bit for bit. Throws Error for a slice of no stream.
+void fill_dropout_mask(const Tensor& to, RandomKey key, DropRate probability, BatchSlice slice);
 /// to = x times that mask, which is not stored; adds it to `to` if `add`. Both have as many rows and
 /// columns.
-void drop(const Tensor& x, RandomKey key, double probability, BatchSlice slice, bool add, const Tensor& to);
+void drop(const Tensor& x, RandomKey key, DropRate probability, BatchSlice slice, bool add, const Tensor& to);
 
 }  // namespace rondo

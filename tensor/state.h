@@ -18,10 +18,13 @@ struct Segment {
   std::vector<std::string> aliases{};  // other names of the same values: tied parameters
   Shape shape;
   int64_t offset = 0, row_stride = 0;  // in elements
+  int64_t buffer_size = 0;             // of the whole buffer
 };
 
-/// A segment of a buffer, as a view.
+/// A segment of a buffer, as a view. Throws Error for a buffer of another size: another model's.
 inline Tensor part_of(const Tensor& buffer, const Segment& segment) {
+  check(buffer.size() == segment.buffer_size, "[{}] lies in a buffer of {} numbers, not in one of {}",
+        segment.name, segment.buffer_size, buffer.shape());
   return buffer.as_strided(segment.offset, segment.shape, segment.row_stride);
 }
 

@@ -130,7 +130,8 @@ Tensor Tensor::slice_rows(int64_t begin, int64_t end) const {
 }
 
 Tensor Tensor::as_strided(int64_t begin, Shape shape, int64_t row_stride) const {
-  check(shape_.dimensions() == 1 && begin >= 0 && begin + shape.rows() * row_stride <= size(),
+  check(shape_.dimensions() == 1 && begin >= 0 && row_stride >= shape.columns() &&
+            begin <= size() - Shape{shape.rows(), row_stride}.size(),
         "[as_strided] {} from {} on, rows {} apart, does not lie within {}", shape, begin, row_stride,
         shape_);
   Tensor view = *this;
@@ -145,21 +146,22 @@ Tensor Tensor::parent_view(Shape shape, int64_t rows, int64_t columns) const {
   Tensor view = *this;
   view.shape_ = shape;
   view.pads_ = pads_ && columns == 0 && shape.columns() == this->columns();
-  view.offset_ -= rows * row_stride_ + columns;
-  const int64_t extent = (shape.rows() - 1) * row_stride_ + shape.columns();
-  const auto fits = [&] { return view.offset_ >= 0 && view.offset_ + extent <= view.storage_->size; };
+  view.offset_ -= Shape{rows, row_stride_}.size() + columns;
+  const int64_t extent = Shape{shape.rows(), row_stride_}.size() - row_stride_ + shape.columns();
+  const auto fits = [&] { return view.offset_ >= 0 && extent <= view.storage().size - view.offset_; };
   while (!fits() && view.storage_->whole) {  // beyond this part
     view.offset_ += view.storage_->data - view.storage_->whole->data;
     view.storage_ = view.storage_->whole;
   }
-  check(fits(), "[parent_view] {} leaves the memory around {}", shape, shape_);
+  check(fits() && (shape.rows() <= 1 || shape.columns() <= row_stride_),
+        "[parent_view] {} leaves the memory around {}", shape, shape_);
   return view;
 }
 
 Tensor Tensor::as_part() const {
   Tensor part = *this;
   const int64_t count = size() == 0 ? 0 : (rows() - 1) * row_stride_ + columns();
-  part.storage_ = std::make_shared<Storage>(storage_, storage_->data + offset_, count);
+  part.storage_ = std::make_shared<Storage>(storage_, storage().data + offset_, count);
   part.offset_ = 0;
   return part;
 }
@@ -236,6 +238,7 @@ bool is_at_offset(const Tensor& a, const Tensor& b, int64_t rows, int64_t column
 }
 
 Tensor stacked_rows(const std::vector<Tensor>& parts) {
+  check(!parts.empty(), "[stacked_rows] needs at least one part");
   int64_t rows = 0;
   bool in_sequence = true;
   for (const Tensor& x : parts) {
@@ -330,14 +333,27 @@ void column_sums(const Tensor& x, const Tensor& to, bool add) {
   sums(blocks, blocks.rows(), to, add);
 }
 
+namespace {
+/// `least` is 0, or -1 for no row.
+void check_rows(const char* name, const Tensor& table, const Indices& rows, int32_t least,
+                const Tensor& some) {
+  check_one_device(name, some, table);
+  check(some.rows() == std::ssize(rows) && some.columns() == table.columns(),
+        "[{}] {} rows of {} do not fit {}", name, rows.size(), table.shape(), some.shape());
+  const int64_t end = table.rows();
+  for (const int32_t row : rows)
+    check(least <= row && row < end, "[{}] row {} is not in [{}, {})", name, row, least, end);
+}
+}  // namespace
+
 void gather_rows(const Tensor& table, const Indices& rows, const Tensor& to) {
-  check_one_device("gather_rows", to, table);
+  check_rows("gather_rows", table, rows, -1, to);
   launch(to.device(), to.extent(),
          GatherRows{table.read_operand(), rows.on(to.device()), to.write_operand()});
 }
 
 void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table) {
-  check_one_device("accumulate_rows", table, x);
+  check_rows("accumulate_rows", table, rows, 0, x);
   if (!is_gpu(table.device()))
     return launch(
         table.device(), x.extent(),

@@ -59,20 +59,20 @@ class Tensor {
   Extent extent() const { return {rows(), columns()}; }
   /// Whether what lies between the rows belongs to them.
   bool has_pads() const { return pads_; }
-  Device device() const { return storage_->device; }
+  Device device() const { return storage().device; }
 
-  const real* data() const { return storage_->data + offset_; }
+  const real* data() const { return storage().data + offset_; }
   /// For writing: increases the version. On the CPU every write uses it. Call it again for each write: a
   /// write through an old pointer is not detected.
   real* mutable_data() const {
-    ++storage_->version;
+    ++storage().version;
     for (Storage* it = storage_->whole.get(); it; it = it->whole.get()) ++it->part_versions;
     return storage_->data + offset_;
   }
   /// Increases with every write to the storage, to its parts, and to the whole that it is a part of; not with
   /// writes to other parts.
   uint64_t version() const {
-    uint64_t sum = storage_->version + storage_->part_versions;
+    uint64_t sum = storage().version + storage_->part_versions;
     for (const Storage* it = storage_->whole.get(); it; it = it->whole.get()) sum += it->version;
     return sum;
   }
@@ -80,15 +80,19 @@ class Tensor {
   /// is 1.
   int64_t use_count() const {
     int64_t count = storage_.use_count();
-    for (const auto* it = &storage_->whole; *it; it = &(*it)->whole) count += it->use_count() - (*it)->parts;
+    for (const auto* it = &storage().whole; *it; it = &(*it)->whole) count += it->use_count() - (*it)->parts;
     return count;
   }
   bool shares_memory(const Tensor& other) const { return &memory() == &other.memory(); }
   int64_t offset() const { return offset_; }
-  Storage& storage() const { return *storage_; }
+  /// Throws Error if the tensor is undefined, and so does all that needs its memory.
+  Storage& storage() const {
+    check(defined(), "[tensor] an undefined tensor has no memory: give it a value, as by Tensor::zeros()");
+    return *storage_;
+  }
 
   /// For a kernel: to read, to write, or to read with one row repeated.
-  Operand read_operand() const { return {storage_->data + offset_, row_stride_}; }
+  Operand read_operand() const { return {storage().data + offset_, row_stride_}; }
   Operand write_operand() const { return {mutable_data(), row_stride_}; }
 
   /// Elements [begin, end) of the leading dimension, as a view.
@@ -97,8 +101,8 @@ class Tensor {
   Tensor operator[](int64_t i) const;
   /// Rows [begin, end) of the matrix, as a view [end - begin, columns].
   Tensor slice_rows(int64_t begin, int64_t end) const;
-  /// Of a vector: its elements from `begin` on as rows that are `row_stride` apart, as a view. Of one made by
-  /// zeros(), what lies between the rows belongs to them and must stay zero.
+  /// Of a vector: its elements from `begin` on as rows that are `row_stride` apart, as a view; they do not
+  /// overlap. Of one made by zeros(), what lies between the rows belongs to them and must stay zero.
   Tensor as_strided(int64_t begin, Shape shape, int64_t row_stride) const;
   /// The larger view that this one is a part of, `rows` rows and `columns` columns from its beginning: the
   /// inverse of slice_rows() and slice_columns().
@@ -125,7 +129,7 @@ class Tensor {
   Tensor(Shape shape, Device device, int64_t row_stride);
   /// The storage that owns the memory.
   const Storage& memory() const {
-    const Storage* it = storage_.get();
+    const Storage* it = &storage();
     while (it->whole) it = it->whole.get();
     return *it;
   }
@@ -173,8 +177,8 @@ void copy_scaled(const Tensor& x, const Tensor& to, const Tensor& factor);
 void broadcast_rows(const Tensor& x, const Tensor& to, bool add = false);
 /// to[j] = sum over rows of x[r, j], in the order of the rows; with `add`, it is added to `to`.
 void column_sums(const Tensor& x, const Tensor& to, bool add = false);
-/// to[i] = table[rows[i]], or zeros where rows[i] is -1; and table[rows[i]] += x[i] in the order of i. The
-/// caller checks row indices.
+/// to[i] = table[rows[i]], or zeros where rows[i] is -1; and table[rows[i]] += x[i] in the order of i. Error
+/// for other rows than the table's.
 void gather_rows(const Tensor& table, const Indices& rows, const Tensor& to);
 void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table);
 /// The sum of all elements, and of their squares, in double, in an order fixed by the shape.

@@ -121,8 +121,9 @@ class Workshop:
         return result
 
     def clear(self, folder, start=None):
-        """Makes `folder` a copy of `start`, or absent."""
-        shutil.rmtree(folder, ignore_errors=True)
+        """Makes `folder` a copy of `start`, or absent, without what a killed process left beside it."""
+        for it in (folder, *folder.parent.glob(f"{folder.name}.partial-*")):
+            shutil.rmtree(it, ignore_errors=True)
         if start is not None:
             shutil.copytree(start, folder)
 

@@ -61,13 +61,6 @@ void check_has_lines(bool ok, const std::filesystem::path& path) {
               path.string(), longest_line);
 }
 
-/// So that a power cut does not lose the name of a complete file.
-void sync_folder_of(const std::filesystem::path& path) {
-  const std::filesystem::path parent = path.parent_path();
-  const OpenFile folder(parent.empty() ? "." : parent, O_RDONLY | O_DIRECTORY);
-  check_system(folder.is_open() && fsync(folder) == 0, "cannot sync the folder of {}", path.native());
-}
-
 /// The bytes from `begin` to `end`, which must exist.
 std::string part_of(const OpenFile& file, const std::filesystem::path& path, std::int64_t begin,
                     std::int64_t end) {
@@ -123,37 +116,56 @@ Place place_of(const OpenFile& file, const std::filesystem::path& path, std::int
   return place;
 }
 
+/// Opens FILE.partial, which is to become `path`; FILE.2.partial and so on while another process writes that,
+/// or if something else has the name. Its lock says that it is being written. What a killed process left is
+/// not locked, and is written over: so each writer has a file of its own, and none pile up.
+OpenFile open_partial(const std::filesystem::path& path, const char* intact, std::filesystem::path& name) {
+  for (int number = 1;; ++number) {
+    name = path.string() + (number == 1 ? "" : "." + std::to_string(number)) + ".partial";
+    OpenFile file(name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK);
+    const bool locked = file.is_open() && flock(file, LOCK_EX | LOCK_NB) == 0;
+    const int reason = errno;
+    struct stat named {};
+    const bool is_there = lstat(name.c_str(), &named) == 0;  // its writer may have renamed it meanwhile
+    errno = reason;
+    check_system(locked || (file.is_open() ? reason == EWOULDBLOCK : is_there),
+                 "cannot write {}{}: cannot make {}", path.native(), intact, name.native());
+    struct stat opened {};
+    if (locked && is_there && fstat(file, &opened) == 0 && opened.st_ino == named.st_ino &&
+        S_ISREG(opened.st_mode) && opened.st_nlink == 1)
+      return file;
+  }
+}
+
 }  // namespace
+
+void sync_folder_of(const std::filesystem::path& path) {
+  const std::filesystem::path parent = path.parent_path();
+  const OpenFile folder(parent.empty() ? "." : parent, O_RDONLY | O_DIRECTORY);
+  check_system(folder.is_open() && fsync(folder) == 0, "cannot sync the folder of {}", path.native());
+}
 
 void write_atomically(const std::filesystem::path& path,
                       const std::function<void(const WritePiece&)>& write_to) {
-  const std::filesystem::path partial = path.string() + ".partial";
-  std::error_code ignored;
-  const bool existed = std::filesystem::exists(path, ignored);
-  const char* const intact = existed ? " (what it held before is intact)" : "";
+  const char* const intact = file_is_there(path) ? " (what it held before is intact)" : "";
   const auto check_written = [&](bool ok) { check_system(ok, "cannot write {}{}", path.native(), intact); };
-  unlink(partial.c_str());  // of a killed process, or a link: the file must be new
-  OpenFile file(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-  check_system(file.is_open(), "cannot write {}{}: cannot make {}", path.native(), intact, partial.native());
-  struct Removal {
-    const std::filesystem::path& partial;
-    ~Removal() { unlink(partial.c_str()); }  // after any failure; after the rename there is nothing to remove
-  } const removal{partial};
-  write_to([&](std::string_view piece) { check_written(write_all(file, piece)); });
-  check_written(fsync(file) == 0);
-  check_written(file.close());
-  check_written(rename(partial.c_str(), path.c_str()) == 0);
+  std::filesystem::path partial;
+  OpenFile file = open_partial(path, intact, partial);
+  try {
+    check_written(ftruncate(file, 0) == 0);
+    write_to([&](std::string_view piece) { check_written(write_all(file, piece)); });
+    check_written(fsync(file) == 0);
+    check_written(rename(partial.c_str(), path.c_str()) == 0);
+  } catch (...) {
+    unlink(partial.c_str());
+    throw;
+  }
+  check_system(file.close(), "cannot write {}", path.native());  // which ends the lock: not before the rename
   sync_folder_of(path);
 }
 
-void write_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces) {
-  write_atomically(path, [&](const WritePiece& write_piece) {
-    for (const std::string_view piece : pieces) write_piece(piece);
-  });
-}
-
 void write_atomically(const std::filesystem::path& path, std::string_view bytes) {
-  write_atomically(path, std::span(&bytes, 1));
+  write_atomically(path, [&](const WritePiece& write_piece) { write_piece(bytes); });
 }
 
 void append_line(const std::filesystem::path& path, std::string_view line, const IsWhole& is_whole) {

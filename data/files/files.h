@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -16,14 +15,15 @@
 
 namespace rondo {
 
-/// Replaces a file by `pieces`, one after the other: writes FILE.partial beside it, fsyncs, renames, fsyncs
-/// the folder. Throws Error naming the file and the reason (disk full, no permission); the old file is then
-/// intact.
-void write_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces);
-void write_atomically(const std::filesystem::path& path, std::string_view bytes);
-/// Does the same for contents that `write` passes piece by piece, because they are too long for the memory.
+/// Replaces a file by what `write` passes, piece by piece: writes FILE.partial beside it, fsyncs, renames,
+/// fsyncs the folder. Of several writers each has a file of its own, such as FILE.2.partial: the last one
+/// that is complete stays. Throws Error naming the file and the reason (disk full, no permission); the old
+/// file is then intact.
 using WritePiece = std::function<void(std::string_view)>;
 void write_atomically(const std::filesystem::path& path, const std::function<void(const WritePiece&)>& write);
+void write_atomically(const std::filesystem::path& path, std::string_view bytes);
+/// So that a power cut does not lose the name of a complete file or folder. Error if that fails.
+void sync_folder_of(const std::filesystem::path& path);
 
 /// Whether a line, with its newline or without, is complete: a killed process may have written a part.
 using IsWhole = std::function<bool(std::string_view)>;

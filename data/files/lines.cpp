@@ -127,16 +127,32 @@ void check_kind(std::string_view bytes, const std::string& name) {
   check_input(!is_safetensors, "{}: looks like a safetensors file; give a text", name);
 }
 
+namespace {
+
+/// Whether a terminal would obey this character of UTF-8, or XML refuse it.
+bool is_control(std::string_view character) {
+  using Range = std::pair<std::string_view, std::string_view>;
+  using namespace std::string_view_literals;
+  // U+0000 to U+001F and U+007F to U+009F, Unicode's category Cc; U+202A to U+202E and U+2066 to U+2069,
+  // which turn the direction of what follows (Unicode, annex 9); U+FFFE and U+FFFF, which are no characters.
+  static constexpr Range ranges[] = {{"\0"sv, "\x1f"sv},
+                                     {"\x7f"sv, "\x7f"sv},
+                                     {"\xc2\x80"sv, "\xc2\x9f"sv},
+                                     {"\xe2\x80\xaa"sv, "\xe2\x80\xae"sv},
+                                     {"\xe2\x81\xa6"sv, "\xe2\x81\xa9"sv},
+                                     {"\xef\xbf\xbe"sv, "\xef\xbf\xbf"sv}};
+  return std::any_of(std::begin(ranges), std::end(ranges),
+                     [&](const Range& it) { return it.first <= character && character <= it.second; });
+}
+
+}  // namespace
+
 std::string printable(std::string_view text) {
   std::string line;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = utf8_length(text, at);
     const std::string_view character = text.substr(at, std::max<std::size_t>(length, 1));
-    const auto first = static_cast<unsigned char>(character[0]);
-    // Unicode's category Cc: U+0000 to U+001F, and U+007F to U+009F.
-    const bool is_control =
-        first < 0x20 || first == 0x7f || (character >= "\xc2\x80" && character <= "\xc2\x9f");
-    if (length > 0 && !is_control)
+    if (length > 0 && !is_control(character))
       line += character;
     else
       for (const char byte : character) line += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));

@@ -75,7 +75,8 @@ inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 /// command that gives the text; a safetensors file.
 void check_kind(std::string_view bytes, const std::string& name);
 
-/// `text` for a line on a terminal: control characters, and bytes that are not UTF-8, become `\xNN`.
+/// `text` for a line that a person reads: control characters, those that turn the direction of the text, what
+/// is no character, and bytes that are not UTF-8 become `\xNN`. Of its own result it changes nothing.
 std::string printable(std::string_view text);
 /// Returns the first hundred bytes or so of a text as printable(), and "..." if it is longer.
 std::string excerpt(std::string_view text);

@@ -112,7 +112,7 @@ void OnnxGraph::add_constant(const std::string& name, const std::vector<std::int
 
 void OnnxGraph::add_node(const std::string& op, const std::vector<std::string>& inputs,
                          const std::vector<std::string>& outputs, const Attributes& attributes) {
-  constexpr std::int64_t is_integer = 2, is_integers = 7;
+  constexpr std::int64_t is_integer = 2, is_integers = 7, is_strings = 8;
   ProtobufMessage node;
   for (const std::string& name : inputs) node.add(1, name);
   for (const std::string& name : outputs) node.add(2, name);
@@ -123,6 +123,9 @@ void OnnxGraph::add_node(const std::string& op, const std::vector<std::string>& 
     if (const auto* number = std::get_if<std::int64_t>(&value)) {
       attribute.add(3, *number);
       attribute.add(20, is_integer);
+    } else if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
+      for (const std::string& it : *texts) attribute.add(9, it);
+      attribute.add(20, is_strings);
     } else {
       for (const std::int64_t it : std::get<std::vector<std::int64_t>>(value)) attribute.add(8, it);
       attribute.add(20, is_integers);

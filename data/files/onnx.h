@@ -38,7 +38,7 @@ class OnnxGraph {
   enum class Type { float32 = 1, int64 = 7 };  // the numbers of onnx.proto3
   /// A number, or the name of a dynamic dimension.
   using Extent = std::variant<std::int64_t, std::string>;
-  using Attribute = std::variant<std::int64_t, std::vector<std::int64_t>>;
+  using Attribute = std::variant<std::int64_t, std::vector<std::int64_t>, std::vector<std::string>>;
   using Attributes = std::vector<std::pair<std::string, Attribute>>;
 
   void add_input(const std::string& name, Type type, const std::vector<Extent>& shape);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -30,7 +29,7 @@ const std::string no_digest(64, '0');
 /// Real headers have a few kilobytes; parsed JSON takes several times the memory of its text.
 constexpr std::uint64_t largest_header = 16 << 20;
 /// The levels: header, tensor, list.
-constexpr std::size_t deepest_json = 3;
+constexpr int deepest_json = 3;
 constexpr std::size_t alignment = 8;
 
 std::optional<std::uint64_t> size_of_dtype(std::string_view dtype) {
@@ -51,28 +50,17 @@ std::optional<std::uint64_t> bytes_of(std::string_view dtype, const std::vector<
   return bytes;
 }
 
-/// Throws InputError for JSON that is nested more deeply than a header is: parsed, it could take a hundred
-/// times the memory of its text.
-void check_depth(std::string_view text, const std::string& file) {
-  std::size_t depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string && c == '\\')
-      ++i;
-    else if (c == '"')
-      in_string = !in_string;
-    else if (!in_string && (c == '{' || c == '['))
-      check_input(++depth <= deepest_json, "{}: corrupt: its header is nested too deeply", file);
-    else if (!in_string && (c == '}' || c == ']') && depth > 0)
-      --depth;
-  }
-}
-
 json parse_header(std::string_view text, const std::string& file) {
-  check_depth(text, file);
-  json parsed = json::parse(text, nullptr, false);
-  check_input(!parsed.is_discarded(), "{}: corrupt: its header is not JSON", file);
+  // What is nested more deeply than a header is could take a hundred times the memory of its text.
+  const auto check_depth = [&](int depth, json::parse_event_t event, const json&) {
+    const bool begins =
+        event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
+    check_input(!begins || depth < deepest_json, "{}: corrupt: its header is nested too deeply", file);
+    return true;
+  };
+  const json parsed = json::parse(text, check_depth, false);
+  const bool ends = text.find('\0') == std::string_view::npos;  // where the parser takes a NUL for the end
+  check_input(ends && !parsed.is_discarded(), "{}: corrupt: its header is not JSON", file);
   check_input(parsed.is_object(), "{}: corrupt: its header is not a JSON object", file);
   return parsed;
 }
@@ -91,6 +79,7 @@ std::optional<std::vector<std::int64_t>> integers(const json& list) {
 /// One entry of the header, checked except for overlaps with other entries.
 TensorEntry read_entry(const std::string& name, const json& entry, std::uint64_t values_size,
                        const std::string& file) {
+  check_input(!name.empty(), "{}: corrupt: a tensor without a name", file);
   const auto good = entry.is_object() && entry.size() == 3 && entry.contains("dtype") &&
                     entry["dtype"].is_string() && entry.contains("shape") && entry.contains("data_offsets");
   check_input(good, "{}: corrupt: '{}' needs dtype, shape and data_offsets, and no more", file, name);
@@ -161,7 +150,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 
 void write_safetensors(const std::filesystem::path& path, std::vector<TensorBytes> tensors,
                        const Metadata& metadata) {
-  std::set<std::string_view> names{metadata_name};
+  std::set<std::string_view> names{metadata_name, ""};
   for (const TensorBytes& tensor : tensors) {
     check(bytes_of(tensor.dtype, tensor.shape) == tensor.bytes.size(),
           "[safetensors] '{}' needs a known dtype and bytes that fit its shape: {}, {} bytes", tensor.name,
@@ -180,11 +169,11 @@ void write_safetensors(const std::filesystem::path& path, std::vector<TensorByte
   all[header_digest_name] = sha256_hex(header_text(tensors, all));
   const std::string header = header_text(tensors, all);
   const std::uint64_t length = header.size();
-  std::string length_bytes(sizeof length, '\0');
-  std::memcpy(length_bytes.data(), &length, sizeof length);
-  std::vector<std::string_view> pieces = {length_bytes, header};
-  for (const TensorBytes& tensor : tensors) pieces.push_back(text_of(tensor.bytes));
-  write_atomically(path, pieces);
+  write_atomically(path, [&](const WritePiece& write) {
+    write({reinterpret_cast<const char*>(&length), sizeof length});
+    write(header);
+    for (const TensorBytes& tensor : tensors) write(text_of(tensor.bytes));
+  });
 }
 
 Safetensors::Safetensors(const std::filesystem::path& path) : file_(path) {
@@ -219,18 +208,14 @@ Safetensors::Safetensors(const std::filesystem::path& path) : file_(path) {
   std::stable_sort(tensors_.begin(), tensors_.end(), [](const TensorEntry& a, const TensorEntry& b) {
     return std::tuple(a.begin, a.end) < std::tuple(b.begin, b.end);
   });
-  for (std::size_t i = 0; i < tensors_.size(); ++i) places_[tensors_[i].name] = i;
   check_coverage(tensors_, values_size, file);
   read_metadata(std::move(metadata), header);
 }
 
 void Safetensors::read_metadata(Metadata metadata, const std::string& header) {
-  const auto taken = [&](const char* key) {
-    auto node = metadata.extract(key);
-    return node.empty() ? "" : std::move(node.mapped());
-  };
-  const std::string header_digest = taken(header_digest_name);
-  values_digest_ = taken(values_digest_name);
+  const std::string header_digest = metadata[header_digest_name];
+  values_digest_ = metadata[values_digest_name];
+  for (const char* name : {header_digest_name, values_digest_name}) metadata.erase(name);
   metadata_ = std::move(metadata);
   if (header_digest.empty() && values_digest_.empty()) return;
   const std::size_t at = header.find(header_digest);
@@ -238,20 +223,14 @@ void Safetensors::read_metadata(Metadata metadata, const std::string& header) {
   if (header_digest.size() == no_digest.size() && at != std::string::npos)
     as_digested.replace(at, no_digest.size(), no_digest);
   check_input(!values_digest_.empty() && sha256_hex(as_digested) == header_digest,
-              "{}: damaged: its header is not the one that was written (SHA-256); restore a copy, or "
-              "train a new run",
-              name());
-}
-
-const TensorEntry* Safetensors::find(const std::string& name) const {
-  const auto place = places_.find(name);
-  return place == places_.end() ? nullptr : &tensors_[place->second];
+              "{}: damaged: its header is not the one that was written (SHA-256); restore a copy", name());
 }
 
 const TensorEntry& Safetensors::get(const std::string& name) const {
-  const TensorEntry* tensor = find(name);
-  check_input(tensor != nullptr, "{}: holds no tensor '{}'", this->name(), name);
-  return *tensor;
+  const auto found =
+      std::find_if(tensors_.begin(), tensors_.end(), [&](const TensorEntry& it) { return it.name == name; });
+  check_input(found != tensors_.end(), "{}: holds no tensor '{}'", this->name(), name);
+  return *found;
 }
 
 const std::string& Safetensors::metadata(const std::string& name) const {
@@ -262,9 +241,7 @@ const std::string& Safetensors::metadata(const std::string& name) const {
 
 void Safetensors::check_values() const {
   check_input(!has_digests() || sha256_hex(file_, values_begin_) == values_digest_,
-              "{}: damaged: its values are not those that were written (SHA-256); restore a copy, or "
-              "train a new run",
-              name());
+              "{}: damaged: its values are not those that were written (SHA-256); restore a copy", name());
 }
 
 void Safetensors::read(const TensorEntry& tensor, std::span<std::byte> to) const {

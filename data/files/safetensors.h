@@ -64,8 +64,6 @@ class Safetensors {
   const std::vector<TensorEntry>& tensors() const { return tensors_; }
   /// The metadata without the digests.
   const Metadata& metadata() const { return metadata_; }
-  /// nullptr if there is no tensor of that name.
-  const TensorEntry* find(const std::string& name) const;
   /// Throws InputError, naming the file, if there is no tensor of that name.
   const TensorEntry& get(const std::string& name) const;
   const std::string& metadata(const std::string& name) const;
@@ -84,7 +82,6 @@ class Safetensors {
   InputFile file_;
   std::uint64_t values_begin_ = 0;  // in the file
   std::vector<TensorEntry> tensors_;
-  std::map<std::string, std::size_t> places_;  // in tensors_
   Metadata metadata_;
   std::string values_digest_;
 };

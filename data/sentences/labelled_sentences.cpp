@@ -129,24 +129,19 @@ LabelledText labelled_text(Text file) {
   LabelledText text;
   std::string sentences;
   std::int64_t line = 0;
-  std::vector<std::int64_t> left_out;
-  for (const std::string_view row : split_lines(file.content)) {
+  text.left_out = use_each(split_lines(file.content), "lines", [&](std::string_view row) {
     ++line;
     const std::string_view label = row.substr(0, row.find_first_of(blanks));
     const std::string_view sentence = row.substr(std::min(label.size() + 1, row.size()));
-    if (stripped(sentence).empty()) {
-      left_out.push_back(line);
-      continue;
-    }
     check_input(!label.empty(), "{}: line {}: no label: a line is a label, a space and a sentence", file.name,
                 line);
+    check_input(sentence.find_first_not_of(blanks) != std::string_view::npos,
+                "{}: line {}: no sentence after the label '{}'", file.name, line, excerpt(label));
     text.labels.emplace_back(label);
     text.lines.push_back(line);
     sentences += sentence;
     sentences += '\n';
-  }
-  note_left_out(file, left_out);
-  check_input(!text.labels.empty(), "{}: no line has a label and a sentence", file.name);
+  });
   text.sentences = std::move(file);
   text.sentences.content = std::move(sentences);
   return text;
@@ -159,9 +154,8 @@ LabelledTexts open_labelled_texts(const fs::path& folder, const LabelledFiles& f
   const auto read = [&](Split split, const std::string& name) {
     const fs::path file = plain_or_packed(folder / name);
     check_is_there(file, fmt::format(" (data.{}_file)", name_of(split)));
-    LabelledText text = labelled_text(read_labelled_file(file, files.encoding, unit));
-    text.sentences = texts.record(std::move(text.sentences));
-    texts[split] = std::move(text);
+    texts[split] = labelled_text(texts.record(read_labelled_file(file, files.encoding, unit)));
+    if (const std::string& note = texts[split].left_out; !note.empty()) texts.notes.push_back(note);
   };
   read(Split::train, files.train);
   if (!files.valid.empty()) read(Split::valid, files.valid);
@@ -197,8 +191,8 @@ std::vector<std::int32_t> ids_of_labels(const LabelledText& text, const Vocabula
 
 LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vocabulary,
                                   const Vocabulary& labels) {
-  LabelledSentences result{encode_sentences(text.sentences.content, text.sentences.name, vocabulary),
-                           ids_of_labels(text, labels)};
+  const std::vector<std::int32_t> ids = ids_of_labels(text, labels);
+  LabelledSentences result{encode_sentences(text.sentences.content, text.sentences.name, vocabulary), ids};
   check(result.sentences.size() == std::ssize(result.labels),
         "[labelled sentences] {} sentences and {} labels", result.sentences.size(), result.labels.size());
   return result;

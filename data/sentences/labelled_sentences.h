@@ -44,6 +44,7 @@ struct LabelledText {
   Text sentences{};                   // a sentence a line, without labels
   std::vector<std::string> labels{};  // of each sentence
   std::vector<std::int64_t> lines{};  // its line in the file, from 1
+  std::string left_out{};             // what to say of lines that are no sentence with a label; empty: none
 };
 
 using LabelledTexts = Splits<LabelledText>;
@@ -51,8 +52,8 @@ using LabelledTexts = Splits<LabelledText>;
 /// A file as text of its encoding, with the digest of its bytes. InputError for a file that is missing,
 /// empty, a pipe or a folder, or, except as bytes, not in its encoding or with NUL bytes.
 Text read_labelled_file(const std::filesystem::path& file, Encoding encoding, Unit unit);
-/// One split from the content of a file. InputError, with the line, for a line without a label or without a
-/// sentence.
+/// One split from the content of a file. Lines without a label or without a sentence are left out; InputError
+/// if all are.
 LabelledText labelled_text(Text file);
 
 /// Reads the files of a folder. There is no test text if its name is empty, or no such file exists, and its
@@ -77,7 +78,7 @@ struct LabelledSentences {
   std::int64_t size() const { return sentences.size(); }
   std::int64_t scored() const { return size(); }
 };
-/// InputErrors of encode_sentences() and ids_of_labels().
+/// InputErrors of ids_of_labels() and encode_sentences().
 LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vocabulary,
                                   const Vocabulary& labels);
 

@@ -31,12 +31,12 @@ QuestionText read_folder(const fs::path& folder, const QuestionOptions& options,
   std::sort(paths.begin(), paths.end());
   check_input(!paths.empty(), "{}: no files NAME.question in it", text.name);
   Sha256 digest;
-  for (const fs::path& path : paths) {
+  text.left_out = use_each(paths, "questions", [&](const fs::path& path) {
     const std::string content = read_file(path, Pipes::refused, 16 << 20);
     digest.update(path.filename().string() + '\n');
     digest.update(content);
     add_question_file(text, content, printable(path.string()), options);
-  }
+  });
   files.push_back({folder.string(), digest.hex()});
   return text;
 }
@@ -190,8 +190,8 @@ QuestionTexts open_questions(const fs::path& path, const QuestionOptions& option
     if (split == Split::test && !file_is_there(path / name)) continue;
     check_is_folder(path / name, expected);
     texts[split] = read_folder(path / name, options, texts.files);
-    if (const std::string note = note_of_cut(texts[split], options.document_words); !note.empty())
-      texts.notes.push_back(note);
+    for (const std::string& note : {texts[split].left_out, note_of_cut(texts[split], options.document_words)})
+      if (!note.empty()) texts.notes.push_back(note);
   }
   return texts;
 }

@@ -36,6 +36,7 @@ struct QuestionText {
   std::string name;                   // for messages: printable
   std::string documents, questions;   // words separated by spaces, a line each
   std::vector<std::int32_t> answers;  // numbers of entities
+  std::string left_out;               // what to say of files that are no questions; empty: none
 
   std::int64_t size() const { return std::ssize(answers); }
   /// Adds one. InputError, beginning with `where`, for a line of no word, a question without `@placeholder`,
@@ -66,7 +67,8 @@ void add_question_file(QuestionText& to, std::string_view content, const std::st
 using QuestionTexts = Splits<QuestionText>;
 
 /// Reads a folder with `training`, `validation` and perhaps `test`, whose files NAME.question are in the
-/// format of the CNN corpus. InputErrors of add_question_file(), and for other folders and files.
+/// format of the CNN corpus. Files that add_question_file() refuses are left out; InputError if all are, and
+/// for other folders and files.
 QuestionTexts open_questions(const std::filesystem::path& path, const QuestionOptions& options);
 
 /// The words of the training text for a vocabulary: all markers first, `@entity0` to the highest one, then

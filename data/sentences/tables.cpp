@@ -18,7 +18,7 @@ JudgedPairs read_judged_pairs(const std::filesystem::path& file, const PairColum
   const std::string& name = text.name;
   JudgedPairs pairs;
   pairs.sha256 = text.sha256;
-  const std::vector<std::string_view> lines = split_lines(text.content);
+  std::vector<std::string_view> lines = split_lines(text.content);
   const std::vector<std::string_view> names = split_fields(lines.front());
   const auto place_of = [&](const std::string& column) {
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), column) - names.begin());
@@ -31,27 +31,23 @@ JudgedPairs read_judged_pairs(const std::filesystem::path& file, const PairColum
       has_names || is_bare,
       "{}: line 1: no columns {}, {} and {}, separated by tabs{}: is this the file that its name says?", name,
       columns.first, columns.second, columns.judgment, bare ? ", nor three columns without names" : "");
-  std::vector<std::int64_t> left_out;
-  for (std::size_t i = has_names ? 1 : 0; i < lines.size(); ++i) {
-    if (stripped(lines[i]).empty()) {
-      left_out.push_back(static_cast<std::int64_t>(i) + 1);
-      continue;
-    }
-    const std::vector<std::string_view> cells = split_fields(lines[i]);
-    check_input(cells.size() > last, "{}: line {}: {} columns; too few", name, i + 1, cells.size());
+  if (has_names) lines.erase(lines.begin());
+  check_input(!lines.empty(), "{}: no pairs of sentences", name);
+  std::int64_t number = has_names ? 1 : 0;
+  pairs.left_out = use_each(lines, "lines", [&](std::string_view line) {
+    ++number;
+    const std::vector<std::string_view> cells = split_fields(line);
+    check_input(cells.size() > last, "{}: line {}: {} columns; too few", name, number, cells.size());
     const std::string_view judgment = stripped(cells[judged]);
     const std::optional<double> value = parse_number(judgment);
     check_input(value && *value >= least && *value <= most, "{}: line {}: '{}' is no judgment from {} to {}",
-                name, i + 1, excerpt(judgment), least, most);
+                name, number, excerpt(judgment), least, most);
     const std::string_view first = stripped(cells[one]), second = stripped(cells[other]);
-    check_input(!first.empty() && !second.empty(), "{}: line {}: an empty sentence", name, i + 1);
+    check_input(!first.empty() && !second.empty(), "{}: line {}: an empty sentence", name, number);
     pairs.first.emplace_back(first);
     pairs.second.emplace_back(second);
     pairs.judgments.push_back(*value);
-  }
-  check_input(pairs.size() > 0, "{}: no pairs of sentences", name);
-  note_left_out(text, left_out);
-  pairs.notes = std::move(text.notes);
+  });
   return pairs;
 }
 

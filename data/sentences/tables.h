@@ -19,8 +19,8 @@ namespace rondo {
 struct JudgedPairs {
   std::vector<std::string> first, second;
   std::vector<double> judgments;
-  std::string sha256;              // of the file
-  std::vector<std::string> notes;  // for the user
+  std::string sha256;    // of the file
+  std::string left_out;  // what to say of lines that are no pair with a judgment; empty: none
 
   std::int64_t size() const { return std::ssize(judgments); }
 };
@@ -33,9 +33,9 @@ inline const PairColumns sick_columns{"sentence_A", "sentence_B", "relatedness_s
 inline const PairColumns paraphrase_columns{"#1 String", "#2 String", "Quality"};
 
 /// A judgment between `least` and `most` of each line. If `bare`, a file whose first line does not have these
-/// names has no names, and three columns: judgment, sentence, sentence. Blank lines are left out. InputError,
-/// naming the line, for a file without the columns, without pairs, for an empty sentence, and for other
-/// judgments.
+/// names has no names, and three columns: judgment, sentence, sentence. Lines with fewer columns, an empty
+/// sentence or another judgment are left out; InputError if all are, and for a file without the columns or
+/// without pairs.
 JudgedPairs read_judged_pairs(const std::filesystem::path& file, const PairColumns& columns, double least,
                               double most, bool bare = false);
 

@@ -13,6 +13,8 @@
 #ifdef RONDO_AUDIO
 #include <kissfft/kiss_fftr.h>
 #include <sndfile.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 namespace rondo {
@@ -34,45 +36,53 @@ bool has_audio() { return true; }
 
 namespace {
 
-/// The chunk sizes of a WAV file are in its header; libsndfile reads what is there of a shorter file without
-/// an error. (A size of 2^32 - 1: the writer did not know it.)
-void check_is_whole(const InputFile& file, const std::string& name) {
-  constexpr std::uint64_t first = 12, head = 8;  // of a chunk: its name and its size
-  for (std::uint64_t at = first; at + head <= file.size();) {
-    std::string chunk(head, '\0');
-    file.read(at, chunk);
-    std::uint64_t size = 0;
-    for (std::size_t i = head; i-- > 4;) size = size << 8 | static_cast<unsigned char>(chunk[i]);
-    const std::uint64_t there = file.size() - at - head;
-    if (chunk.starts_with("data")) {
-      check_input(size <= there || size == std::numeric_limits<std::uint32_t>::max(),
+/// The header of a WAV file has the sizes of its chunks. Who writes into a pipe does not know that of the
+/// samples, and leaves 0 (then the size of the whole is wrong, too) or a size of 2 GiB or more: 0x7ffff000
+/// (sox), 0x80000000 (arecord), 0xffffffff (ffmpeg). Then it becomes the size of what is there. InputError
+/// for fewer bytes than another size says, which libsndfile reads without an error.
+void complete_sizes(std::string& bytes, const std::string& name) {
+  constexpr std::size_t first = 12, head = 8, field = 4;  // a chunk begins with its name and its size
+  constexpr std::size_t least_unknown = 0x7ffff000;
+  const auto size_at = [&](std::size_t at) {
+    std::size_t size = 0;
+    for (std::size_t i = field; i-- > 0;) size = size << 8 | static_cast<unsigned char>(bytes[at + i]);
+    return size;
+  };
+  if (!bytes.starts_with("RIFF")) return;
+  for (std::size_t at = first; at + head <= bytes.size();) {
+    const std::size_t size = size_at(at + field), there = bytes.size() - at - head;
+    if (bytes.compare(at, field, "data") == 0) {
+      const bool is_unknown = size == 0 ? size_at(field) != bytes.size() - head : size >= least_unknown;
+      check_input(is_unknown || size <= there,
                   "{}: truncated: its header announces {} bytes of samples, and it has {}", name, size,
                   there);
+      for (std::size_t i = 0; is_unknown && i < field; ++i)
+        bytes[at + field + i] = static_cast<char>(there >> 8 * i & 0xff);
       return;
     }
     at += head + std::min(size + size % 2, there);
   }
 }
 
-void check_is_wav(const InputFile& file, const std::string& name, std::int64_t rate) {
-  check_input(file.size() > 0, "{}: empty; expected a recording in the format WAV", name);
-  std::string begin(std::min<std::uint64_t>(12, file.size()), '\0');
-  file.read(0, begin);
-  check_input(begin.starts_with("RIFF") && begin.ends_with("WAVE"),
-              "{}: not in the format WAV; convert it, as in: sox FILE -r {} -c 1 NEW.wav", name, rate);
-  check_is_whole(file, name);
-}
-
 }  // namespace
 
 std::vector<float> read_recording(const std::filesystem::path& path, std::int64_t rate) {
   const std::string name = printable(path.string());
-  const InputFile bytes(path);
-  check_is_wav(bytes, name, rate);
+  std::string bytes = read_file(path, Pipes::refused, std::uint64_t{1} << 30);
+  check_input(!bytes.empty(), "{}: empty; expected a recording", name);
+  complete_sizes(bytes, name);
+  // A file without a name, so that libsndfile judges by its content alone.
+  const int copy = memfd_create("recording", 0);
+  check_system(copy >= 0 && write(copy, bytes.data(), bytes.size()) == std::ssize(bytes) &&
+                   lseek(copy, 0, SEEK_SET) == 0,
+               "{}: cannot be copied into memory", name);
   SF_INFO info{};
-  const std::unique_ptr<SNDFILE, int (*)(SNDFILE*)> file(sf_open(path.c_str(), SFM_READ, &info), sf_close);
-  check_input(file != nullptr, "{}: no WAV file that libsndfile can read: {}", name,
-              printable(sf_strerror(nullptr)));
+  const std::unique_ptr<SNDFILE, int (*)(SNDFILE*)> file(sf_open_fd(copy, SFM_READ, &info, SF_TRUE),
+                                                         sf_close);
+  check_input(
+      file != nullptr,
+      "{}: no recording that libsndfile can read ({}); convert it, as in: sox FILE -r {} -c 1 NEW.wav", name,
+      printable(sf_strerror(nullptr)), rate);
   check_input(info.channels == 1, "{}: {} channels, and one is read: mix them, as in: sox FILE -c 1 NEW.wav",
               name, info.channels);
   check_input(info.samplerate == rate,
@@ -80,12 +90,14 @@ std::vector<float> read_recording(const std::filesystem::path& path, std::int64_
               "FILE -r {} NEW.wav",
               name, info.samplerate, rate, rate);
   check_input(info.frames > 0, "{}: no samples", name);
-  // libsndfile believes a hostile header, which may announce more samples than there are bytes.
-  check_input(static_cast<std::uint64_t>(info.frames) <= 64 * bytes.size(),
-              "{}: announces {} samples, more than {} bytes can have", name, info.frames, bytes.size());
-  std::vector<float> samples(static_cast<std::size_t>(info.frames));
-  const sf_count_t read = sf_readf_float(file.get(), samples.data(), info.frames);
-  check_input(read == info.frames, "{}: truncated: {} of {} samples can be read", name, read, info.frames);
+  // A hostile header may announce more samples than there are bytes; that of a FLAC file from a pipe has no
+  // number, which libsndfile says by the largest one.
+  const sf_count_t most_samples = 64 * std::ssize(bytes);
+  std::vector<float> samples(static_cast<std::size_t>(std::min(info.frames, most_samples)));
+  const sf_count_t read = sf_readf_float(file.get(), samples.data(), std::ssize(samples));
+  check_input(read == info.frames || (info.frames == SF_COUNT_MAX && read < most_samples),
+              "{}: truncated: {} of {} samples can be read", name, read, info.frames);
+  samples.resize(static_cast<std::size_t>(read));
   constexpr float scale = 32768;  // of 16 bits, as Kaldi has them
   for (float& sample : samples) sample *= scale;
   // Samples that are floats have a full scale of 1 and may exceed it a little; squares of far more are
@@ -95,7 +107,7 @@ std::vector<float> read_recording(const std::filesystem::path& path, std::int64_
     check_input(std::abs(sample) <= most_of_full_scale * scale,
                 "{}: a sample is {}, and full scale is 1: the file is damaged", name, sample / scale);
   const auto [least, most] = std::minmax_element(samples.begin(), samples.end());
-  check_input(*least < *most, "{}: silent: all {} samples are the same", name, info.frames);
+  check_input(*least < *most, "{}: silent: all {} samples are the same", name, read);
   return samples;
 }
 

@@ -1,4 +1,4 @@
-// The input of a speech recogniser: recordings of one microphone, read from WAV files by the library
+// The input of a speech recogniser: recordings of one microphone, read from files by the library
 // libsndfile, which is optional; and the logarithm of the energy of speech in some frequency bands, every few
 // milliseconds. The bands are equally wide on the mel scale, as the ear hears pitch: Davis & Mermelstein
 // 1980; the details are Kaldi's (Povey et al. 2011), with which EESEN made the data of "On Multiplicative
@@ -36,10 +36,11 @@ bool has_audio();
 /// Throws the InputError that says how to get them.
 [[noreturn]] void throw_no_audio();
 
-/// Reads the samples of a WAV file, in the units of 16 bits: between -32768 and 32767. InputError for another
-/// format; for a file that is shorter than its header says; for another rate than `rate`, in samples a
-/// second; for more than one channel; without a sample; and if all samples are the same (silence); without
-/// libsndfile. InputErrors of InputFile.
+/// Reads the samples of a WAV, FLAC or other file that libsndfile knows by its content, in the units of 16
+/// bits: between -32768 and 32767; a WAV file whose header does not know its length to the end. InputError
+/// for another format; for a file that is shorter than its header says; for another rate than `rate`, in
+/// samples a second; for more than one channel; without a sample; and if all samples are the same (silence);
+/// without libsndfile. InputErrors of read_file().
 std::vector<float> read_recording(const std::filesystem::path& path, std::int64_t rate);
 
 // --- Filterbank ---

@@ -27,6 +27,7 @@ Utterance utterance_of(std::string_view line, const std::string& name, const fs:
               "{}: a transcript with a control character", name);
   const fs::path path = folder / file;
   check_input(file_is_there(path), "{}: there is no file {}", name, printable(path.string()));
+  InputFile{path};  // that it is no folder
   return {name, std::string(speaker), std::string(transcript), {path.string()}};
 }
 
@@ -35,9 +36,12 @@ SpeechText read_table(const fs::path& file, SpeechCorpus& corpus) {
   corpus.files.push_back({table.name, table.sha256});
   corpus.notes.insert(corpus.notes.end(), table.notes.begin(), table.notes.end());
   SpeechText text{.name = table.name};
-  for (const std::string_view line : split_lines(table.content))
-    text.utterances.push_back(utterance_of(
-        line, fmt::format("{}: line {}", table.name, text.utterances.size() + 1), file.parent_path()));
+  std::int64_t number = 0;
+  const std::string left_out = use_each(split_lines(table.content), "lines", [&](std::string_view line) {
+    const std::string name = fmt::format("{}: line {}", table.name, ++number);
+    text.utterances.push_back(utterance_of(line, name, file.parent_path()));
+  });
+  if (!left_out.empty()) corpus.notes.push_back(left_out);
   return text;
 }
 
@@ -237,7 +241,7 @@ std::vector<std::int32_t> labels_of(const Utterance& utterance, const Vocabulary
 FrameStatistics statistics_of(const SpeechText& text, const FilterbankOptions& options) {
   FrameReader read(options);
   FrameStatistics statistics;
-  for (const Utterance& it : text.utterances) statistics.add(read(it.files));
+  use_each(text.utterances, "utterances", [&](const Utterance& it) { statistics.add(read(it.files)); });
   return statistics;
 }
 
@@ -247,28 +251,21 @@ Utterances read_utterances(const SpeechText& text, const Vocabulary& vocabulary,
   Utterances read;
   FrameReader frames_of(options.filterbank);
   std::map<std::string, FrameStatistics> of_speaker;
-  for (const Utterance& it : text.utterances) {
-    read.labels.push_back(labels_of(it, vocabulary));
-    read.transcripts.push_back(it.transcript);
+  std::vector<std::vector<std::int32_t>> labels;
+  for (const Utterance& it : text.utterances) labels.push_back(labels_of(it, vocabulary));
+  std::size_t next = 0;
+  read.left_out = use_each(text.utterances, "utterances", [&](const Utterance& it) {
+    const std::size_t place = next++;
     read.frames.push_back(frames_of(it.files));
+    read.labels.push_back(std::move(labels[place]));
+    read.transcripts.push_back(it.transcript);
+    read.places.push_back(place);
     of_speaker[it.speaker].add(read.frames.back());
     if (progress) progress(read.size());
-  }
+  });
   for (std::size_t i = 0; i < read.frames.size(); ++i)
-    (statistics ? *statistics : of_speaker.at(text.utterances[i].speaker)).normalize(read.frames[i]);
-  return read;
-}
-
-std::vector<Frames> read_frames(const std::vector<std::string>& files, const FrameOptions& options,
-                                const FrameStatistics* statistics) {
-  FrameReader frames_of(options.filterbank);
-  std::vector<Frames> read;
-  FrameStatistics of_all;
-  for (const std::string& file : files) {
-    read.push_back(frames_of({file}));
-    of_all.add(read.back());
-  }
-  for (Frames& frames : read) (statistics ? *statistics : of_all).normalize(frames);
+    (statistics ? *statistics : of_speaker.at(text.utterances[read.places[i]].speaker))
+        .normalize(read.frames[i]);
   return read;
 }
 

@@ -65,9 +65,10 @@ struct SpeechCorpus {
   const SpeechText& at(std::string_view split) const;  // InputError if there is no such split
 };
 
-/// Reads the tables, and the recordings for their digest. InputError for files that are missing, or no text;
-/// with the line, for one without three columns, for an empty transcript, and for one with a control
-/// character; for a folder without recordings of digits, and for held-out speakers who are not there, or all.
+/// Reads the tables, and the recordings for their digest. InputError for tables that are missing, or no text;
+/// for a folder without recordings of digits, and for held-out speakers who are not there, or all.
+/// Lines without three columns, without a transcript or a recording, and with a control character in the
+/// transcript, are left out; InputError if all are.
 SpeechCorpus open_speech(const std::filesystem::path& folder, const SpeechOptions& options);
 
 /// The symbols of the transcripts of a training text: characters. The first symbol, of id 0, is the line end,
@@ -79,24 +80,22 @@ struct Utterances {
   std::vector<Frames> frames;                     // normalised, without deltas
   std::vector<std::vector<std::int32_t>> labels;  // ids of the transcripts
   std::vector<std::string> transcripts;
+  std::vector<std::size_t> places{};  // in the text, where those that cannot be read are, too
+  std::string left_out{};             // what to say of these; empty: all can be read
 
   std::int64_t size() const { return std::ssize(frames); }
   std::int64_t scored() const;  // labels
 };
 
 /// Reads the recordings of a split. `statistics` are those of the training text where frames are normalized
-/// by the corpus, else null. `progress`, if not empty, gets the number of utterances read. InputError for a
-/// transcript with a character that is not in the vocabulary; for a recording that is shorter than a frame;
-/// and those of read_recording().
+/// by the corpus, else null. `progress`, if not empty, gets the number of utterances read. Recordings that
+/// are shorter than a frame, and those that read_recording() refuses, are left out; InputError if all are,
+/// and for a transcript with a character that is not in the vocabulary.
 Utterances read_utterances(const SpeechText& text, const Vocabulary& vocabulary, const FrameOptions& options,
                            const FrameStatistics* statistics,
                            const std::function<void(std::int64_t)>& progress = {});
 
-/// The frames of recordings, which are taken as those of one speaker. The same InputErrors.
-std::vector<Frames> read_frames(const std::vector<std::string>& files, const FrameOptions& options,
-                                const FrameStatistics* statistics);
-
-/// Computes the statistics of all frames of a split, before they are normalised.
+/// Computes the statistics of all frames of a split, before they are normalised; the same are left out.
 FrameStatistics statistics_of(const SpeechText& text, const FilterbankOptions& options);
 
 // --- Batches ---

@@ -168,6 +168,75 @@ std::string learn(Parts parts, const Tokenization& tokenization, std::int64_t pi
   return {};
 }
 
+/// The fields of a message of protobuf, one after the other (protobuf.dev/programming-guides/encoding).
+class MessageFields {
+ public:
+  explicit MessageFields(std::string_view message) : rest_(message) {}
+
+  std::uint64_t number = 0, value = 0;  // of the field; its value, if that is an integer,
+  std::string_view bytes{};             // or else its bytes: of a text, a message, a float
+
+  /// Goes to the next field; false at the end. Throws InputError for bytes that are no message.
+  bool next() {
+    if (rest_.empty()) return false;
+    enum { integer = 0, text = 2, four_bytes = 5 };
+    const std::uint64_t key = take_integer(), kind = key & 7;
+    check_input(kind == integer || kind == text || kind == four_bytes, "a field of kind {}", kind);
+    number = key >> 3;
+    value = kind == integer ? take_integer() : 0;
+    bytes = kind == integer ? "" : take(kind == text ? take_integer() : 4);
+    return true;
+  }
+
+ private:
+  std::string_view take(std::uint64_t count) {
+    check_input(count <= rest_.size(), "{} bytes are missing", count - rest_.size());
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return taken;
+  }
+  std::uint64_t take_integer() {
+    std::uint64_t integer = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const auto byte = static_cast<unsigned char>(take(1).front());
+      integer |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return integer;
+    }
+    throw InputError("an integer of more than 64 bits");
+  }
+
+  std::string_view rest_;
+};
+
+void check_piece(std::string_view message) {
+  constexpr std::size_t longest = 256;  // bytes; the library learns up to 16 characters
+  enum { piece = 1, score = 2, type = 3, unknown = 2 };
+  for (MessageFields it(message); it.next();) {
+    if (it.number == piece) {
+      check_input(!it.bytes.empty() && it.bytes.size() <= longest, "a piece of {} bytes", it.bytes.size());
+      check_input(replace_invalid_utf8(it.bytes) == it.bytes && it.bytes.find('\0') == it.bytes.npos,
+                  "a piece that is no text");
+    } else {
+      check_input(it.number == score || (it.number == type && it.value == unknown),
+                  "a piece of another type");
+    }
+  }
+}
+
+/// Checks a model before the library sees it, which a hostile one makes crash: it has what learn() makes, and
+/// so pieces of a bounded length, settings, and no map of characters (sentencepiece_model.proto).
+void check_is_of_learn(std::string_view model) {
+  enum { piece = 1, trainer = 2, normalizer = 3, map_of_normalizer = 2 };
+  for (MessageFields it(model); it.next();) {
+    check_input(it.number >= piece && it.number <= normalizer, "a field {}", it.number);
+    if (it.number == piece) check_piece(it.bytes);
+    if (it.number == normalizer)
+      for (MessageFields of_normalizer(it.bytes); of_normalizer.next();)
+        check_input(of_normalizer.number != map_of_normalizer || of_normalizer.bytes.empty(),
+                    "a map of characters");
+  }
+}
+
 }  // namespace
 
 PieceModel PieceModel::learnt_from(const Text& text, const Tokenization& tokenization) {
@@ -199,7 +268,10 @@ PieceModel::PieceModel(std::string bytes, const std::string& name) : bytes_(std:
   auto processor = std::make_shared<sentencepiece::SentencePieceProcessor>();
   bool loaded = false;
   try {
+    check_is_of_learn(bytes_);
     loaded = processor->LoadFromSerializedProto(bytes_).ok();
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: not a model of pieces that lm has learnt: {}", name, error.what()));
   } catch (const std::exception&) {  // of its search structure, for pieces that it cannot hold
   }
   check_input(loaded, "{}: not a model of sentencepiece", name);

@@ -37,7 +37,8 @@ class PieceModel {
   /// for text that has too few or too many different parts for this number, and without sentencepiece.
   static PieceModel learnt_from(const Text& text, const Tokenization& tokenization);
 
-  /// From bytes(); `name` is for errors. InputError if they are no model, and without sentencepiece.
+  /// From bytes(); `name` is for errors. InputError if they are no model that learnt_from() can have made,
+  /// and without sentencepiece.
   PieceModel(std::string bytes, const std::string& name);
 
   /// The model in the format of sentencepiece.

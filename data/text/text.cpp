@@ -124,13 +124,6 @@ void check_sentences(const Text& text, Unit unit) {
   check_has_text(text);
 }
 
-void note_left_out(Text& text, const std::vector<std::int64_t>& lines) {
-  if (!lines.empty())
-    text.notes.push_back(fmt::format("{}: {} without a sentence left out, the first is line {}", text.name,
-                                     lines.size() == 1 ? "1 line" : fmt::format("{} lines", lines.size()),
-                                     lines.front()));
-}
-
 std::string note_of_missing_test(const std::filesystem::path& path, std::string_view key) {
   return fmt::format("{}: no such file, and so no test text{}", printable(path.string()),
                      key.empty() ? "" : fmt::format(" ({})", key));

@@ -103,8 +103,23 @@ Text read_sentences(const std::filesystem::path& path, Unit unit, const std::str
 /// UTF-8.
 void check_sentences(const Text& text, Unit unit);
 
-/// Adds the note that these lines, from 1, have nothing to read and are left out; none if there are none.
-void note_left_out(Text& text, const std::vector<std::int64_t>& lines);
+/// Calls use(item) for each of the items, of which one may be bad: an InputError leaves it out. Returns what
+/// the user should know, "2 of 10 utterances are left out: WHY; WHY", and empty if all are used. InputError
+/// if none is. `use` must have done nothing when it throws.
+template <class Items, class Use>
+std::string use_each(const Items& items, const char* what, Use use) {
+  constexpr std::int64_t most_named = 3;
+  std::int64_t left_out = 0;
+  std::string why;
+  for (const auto& it : items) try {
+      use(it);
+    } catch (const InputError& error) {
+      if (++left_out <= most_named) why += (left_out > 1 ? "; " : "") + std::string(error.what());
+    }
+  if (left_out == 0) return "";
+  check_input(left_out < std::ssize(items), "{}", why);
+  return fmt::format("{} of {} {} are left out: {}", left_out, items.size(), what, why);
+}
 
 /// The note about a test text that may be missing and is; `key` is the setting that names it, empty: none.
 std::string note_of_missing_test(const std::filesystem::path& path, std::string_view key = {});

@@ -45,7 +45,9 @@ std::string tasks_of(const std::string& command) {
 /// Opens a run that `command` is for. InputErrors of open_task(), for another task, and for settings.
 OpenTask open_for(const std::string& command, const AnswerOptions& options) {
   OpenTask run = open_task(options.run, choose_device(options).device);
-  if (run.task().usage().command != command) refuse_task(run.folder, run.config, tasks_of(command));
+  if (run.task().usage().command != command)
+    refuse_task(run.folder, run.config, tasks_of(command),
+                "; use " + command_with({run.task().usage().command, options.run}));
   if (!options.part.empty()) run.task().choose_part(options.part, "--task");
   for (const Setting& it : options.settings) {
     check_input(it.key.starts_with("decoding."), "{}: only settings of [decoding] can change", it.where);
@@ -63,6 +65,13 @@ void print_answer(const AnswerOptions& options, const LineAnswer& it) {
     fmt::print("{}\t{:.4f}\n", it.text, *it.score);
 }
 
+/// An answer between two "|||", which it cannot hold: its own have bars as Moses writes them.
+std::string field_of(std::string answer) {
+  for (std::size_t at = 0; (at = answer.find("|||", at)) != answer.npos;)
+    answer.replace(at, 3, "&#124;&#124;&#124;");
+  return answer;
+}
+
 /// Prints a line of output for each line of input, in its order; with `is_numbered` a line for each of the
 /// best answers, "NUMBER ||| ANSWER ||| SCORE", the number of the line from 0, the form of Moses. An empty
 /// line has an empty answer. Returns 0. InputError for a line that cannot be read; those before it are
@@ -74,7 +83,7 @@ int answer(const OpenTask& run, const AnswerOptions& options, bool is_numbered =
   std::int64_t number = 0, with_symbols = 0, empty = 0;
   const auto print = [&](const LineAnswer& it) {
     if (is_numbered)
-      fmt::print("{} ||| {} ||| {:.4f}\n", number, it.text, *it.score);
+      fmt::print("{} ||| {} ||| {:.4f}\n", number, field_of(it.text), *it.score);
     else
       print_answer(options, it);
     if (!attention.empty()) alignments.push_back(it.alignment);
@@ -82,7 +91,7 @@ int answer(const OpenTask& run, const AnswerOptions& options, bool is_numbered =
   InputLines lines;
   answer_lines(lines, as_many_as_have_come, [&](const std::vector<InputLine>& some) {
     for (const LineAnswer& it : run.task().answer(*run.model, some)) {
-      if (!it.note.empty()) fmt::print(stderr, "lm: {}\n", it.note);
+      if (!it.note.empty()) print_note(it.note);
       print(it);
       for (const LineAnswer& next : it.next_best) print(next);
       unknown.symbols += it.symbols, unknown.unknowns += it.unknowns;
@@ -245,14 +254,18 @@ struct TranscribeOptions : AnswerOptions {
   std::vector<std::string> files;
 };
 
-/// Prints one line for each file, in their order. Returns 0. InputErrors come before anything is printed.
+/// Prints one line for each file, in their order; it is empty for one that cannot be read. Returns 0.
+/// InputErrors, as of files of which none can be read, come before anything is printed.
 int transcribe(const TranscribeOptions& options) {
   const OpenTask run = open_for("transcribe", options);
   validate(run.config.recipe, options.run);
   warn_of_changed_files(run);
   std::vector<InputLine> recordings;
   for (const std::string& file : options.files) recordings.push_back({file, file});
-  for (const LineAnswer& it : run.task().answer(*run.model, recordings)) print_answer(options, it);
+  for (const LineAnswer& it : run.task().answer(*run.model, recordings)) {
+    print_warning(it.note);
+    print_answer(options, it);
+  }
   return 0;
 }
 
@@ -262,8 +275,9 @@ Command add_transcribe(CommandLine& line) {
   const auto options = std::make_shared<TranscribeOptions>();
   CLI::App& app = add_command(line, "transcribe", "print what is said in recordings",
                               "lm transcribe runs/speech-digits-1 one.wav two.wav",
-                              "One line per recording, a WAV file with one channel, of the run's "
-                              "data.sample_rate. All recordings are taken as those of one speaker. The "
+                              "One line per recording, a WAV or FLAC file, or another that libsndfile "
+                              "reads, with one channel, of the run's data.sample_rate. All recordings are "
+                              "taken as those of one speaker. The "
                               "defaults of the options are the run's.");
   add_run(app, "run", options->run, "the run folder");
   app.add_option("files", options->files, "recordings")->type_name("FILE.wav")->required();

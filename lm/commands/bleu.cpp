@@ -71,7 +71,7 @@ int print_bleu(const BleuCommandOptions& options) {
   std::vector<std::vector<std::string>> references;
   for (const std::string& file : files) references.push_back(sentences_of(file, file));
   if (is_terminal(STDIN_FILENO))
-    fmt::print(stderr, "lm: reading the translations from the terminal, up to Ctrl-D; from a file: < FILE\n");
+    print_note("reading the translations from the terminal, up to Ctrl-D; from a file: < FILE");
   const std::string input = "standard input";
   const std::vector<std::string> translations = sentences_of(file_to_read("-"), input);
   const std::size_t count = translations.size();

@@ -165,8 +165,7 @@ Measured measure_language_model(const EvaluateOptions& options, const OpenTask& 
   flush_output();
   it.scores = task.measure(model, split, reading, how, shown_on(progress));
   it.scores.details.insert(it.scores.details.end(), tuned_on.begin(), tuned_on.end());
-  it.scores.warning = warning_of_cost(it.scores.at("nats"), task.vocabulary().size(),
-                                      options.dynamic ? "dynamic.learning_rate" : "train.learning_rate");
+  it.scores.warning = warning_of_cost(it.scores.at("nats"), task.vocabulary().size());
   return it;
 }
 
@@ -230,17 +229,15 @@ void check_text_of_run(const std::string& given, const Provenance& made_by,
                        const std::vector<std::string>& sha256_of_text) {
   if (is_same_data(made_by.sha256, sha256_of_text)) return;
   check_input(given.empty(), "{}", not_the_text(given));
-  fmt::print(
-      stderr,
-      "lm: warning: {} has changed since this run was made; the figures are those of the text as it is now\n",
-      name_of_text(made_by.data));
+  print_warning(name_of_text(made_by.data) +
+                " has changed since this run was made; the figures are those of the text as it is now");
 }
 
 void keep_if_possible(const std::function<void()>& keep) {
   try {
     keep();
   } catch (const Error& error) {
-    fmt::print(stderr, "lm: warning: not kept with the run: {}\n", error.what());
+    print_warning(fmt::format("not kept with the run: {}", error.what()));
   }
 }
 
@@ -252,11 +249,11 @@ void warn_of_changed_files(const OpenTask& run) {
     for (const NamedFile& now : run.task().named_files())
       if (now.key == it.key && *now.path == *it.path) {
         check_input(file_is_there(*it.path), "{}: this file, which the run names, is not there: restore it",
-                    printable(*it.path));
+                    *it.path);
         if (!made_by.digest_of_named(it.key).empty() &&
             sha256_hex(InputFile(*it.path)) != made_by.digest_of_named(it.key))
-          fmt::print(stderr, "lm: warning: {}: has changed since the run {} was made\n", printable(*it.path),
-                     run.folder.path.string());
+          print_warning(
+              fmt::format("{}: has changed since the run {} was made", *it.path, run.folder.path.string()));
       }
   }
 }

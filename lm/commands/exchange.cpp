@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,14 +16,18 @@
 #include "lm/commands/options.h"
 #include "lm/program/cli.h"
 #include "lm/program/compute.h"
-#include "lm/program/embedded_files.h"
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
 #include "lm/program/settings.h"
+#include "lm/program/terminal.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/foreign_weights.h"
+#include "nn/cells/rnn.h"
 #include "nn/models/language_model.h"
+
+/// The programs of lm/program/exported, each ended by a zero (lm/program/embedded_files.cpp).
+extern "C" const char rondo_exported_pytorch[], rondo_exported_onnx[], rondo_exported_use[];
 
 namespace rondo {
 
@@ -41,6 +46,10 @@ struct Counterpart {
 };
 
 namespace {
+
+bool has_relu(const LanguageModelOptions& options) {
+  return options.cell == "rnn" && options.cell_settings.get<RnnSettings>().activation == RnnActivation::relu;
+}
 
 /// The model as a graph. Inputs: ids [T, B]; of each layer i the state h_li and, of an LSTM, c_li [1, B, H].
 /// Outputs: log_probabilities [T, B, V] of the symbol after each; the states next_h_li, next_c_li.
@@ -147,6 +156,7 @@ class Exporter {
       graph_.add_output(outputs.back(), OnnxGraph::Type::float32, extents_of_state);
     }
     OnnxGraph::Attributes attributes{{"hidden_size", H}};
+    if (has_relu(model_.options())) attributes.emplace_back("activations", std::vector<std::string>{"Relu"});
     if (cell_.onnx == "GRU") attributes.emplace_back("linear_before_reset", std::int64_t{cell_.resets_after});
     graph_.add_node(cell_.onnx, inputs, outputs, attributes);
     if (i == 0) {
@@ -183,30 +193,44 @@ std::string name_in(const Counterpart& it, ExportFormat format) {
   return format == ExportFormat::onnx ? it.onnx : it.pytorch;
 }
 
+/// The keys of the model and of its text that an export has, or on which a trained model does not depend. Any
+/// other must have its default, so that a new one is never left out of an export unseen.
+const std::set<std::string> exportable_keys = {
+    "data.unit", "data.strip_lines", "model.cell", "model.activation", "model.biases", "model.layers",
+    "model.embedding", "model.hidden", "model.output_layers", "model.output_activation", "model.tied",
+    // Which text the model has seen, and how.
+    "data.vocabulary", "data.vocabulary_file", "data.min_count", "data.max_size", "data.unknown",
+    "data.train_files", "data.files", "data.block_lines", "data.memory", "data.batching", "data.evaluated_as",
+    // Initial values.
+    "model.embedding_file", "model.embedding_init", "model.embedding_range", "model.input_init",
+    "model.input_range", "model.recurrent_init", "model.recurrent_range", "model.output_init",
+    "model.output_range", "model.init_all", "model.forget_bias",
+    // Dropout. Zoneout acts in evaluations, too.
+    "model.dropout", "model.input_dropout", "model.hidden_dropout", "model.output_dropout",
+    "model.variational", "model.embedding_dropout", "model.weight_drop", "model.recurrent_dropout"};
+
 /// The counterpart of a model's cell. InputError, naming the setting, for what the format does not have.
-const Counterpart& checked_counterpart(const Recipe& recipe, ExportFormat format, const std::string& run) {
-  const LanguageModelOptions& model = recipe.language_model().model;
+const Counterpart& checked_counterpart(Recipe& recipe, ExportFormat format, const std::string& run) {
+  const std::string& cell = recipe.language_model().model.cell;
   std::vector<std::string> cells;
   const Counterpart* found = nullptr;
   for (const Counterpart& it : counterparts) {
     if (name_in(it, format).empty()) continue;
     cells.push_back(it.cell);
-    if (it.cell == model.cell) found = &it;
+    if (it.cell == cell) found = &it;
   }
-  check_input(found, "{}: the cell {} cannot be exported to {}, which has a layer for {}", run, model.cell,
+  check_input(found, "{}: the cell {} cannot be exported to {}, which has a layer for {}", run, cell,
               name_of(format), fmt::join(cells, ", "));
-  const auto& ratios = model.major_ratio;
-  const bool has_minor_cell = std::any_of(ratios.begin(), ratios.end(), [](double it) { return it != 1; });
-  const bool has_zoneout = model.regularization.zoneout > 0 || model.regularization.zoneout_memory > 0;
-  const std::pair<bool, const char*> parts[] = {
-      {has_minor_cell, "model.major_ratio: a minor cell"},
-      {model.experts > 1, "model.experts: a mixture of softmaxes"},
-      {model.output == OutputKind::adaptive, "model.output: an adaptive softmax"},
-      {model.trained_initial_states, "model.trained_initial_states: an initial state other than zeros"},
-      {has_zoneout, "model.zoneout, which averages states in evaluations, too,"},
-      {recipe.language_model().data.tokenization.unit == Unit::pieces,
-       "data.unit = \"pieces\": its division of words"}};
-  for (const auto& [is_there, part] : parts) check_input(!is_there, "{}: {} cannot be exported", run, part);
+  check_input(recipe.language_model().data.tokenization.unit != Unit::pieces,
+              "{}: data.unit = \"pieces\" cannot be exported", run);
+  Recipe defaults;
+  const Keys standard = keys_of(defaults);
+  for (const Key& key : keys_of(recipe)) {
+    const bool is_exportable = (!key.name.starts_with("model.") && !key.name.starts_with("data.")) ||
+                               exportable_keys.contains(key.name) ||
+                               value_text(key) == default_text(key, standard);
+    check_input(is_exportable, "{}: {} = {} cannot be exported", run, key.name, value_text(key));
+  }
   return *found;
 }
 
@@ -215,23 +239,24 @@ nlohmann::ordered_json config_of(const LanguageModel& model, const Tokenization&
                                  const Counterpart& cell) {
   const LanguageModelOptions& it = model.options();
   const char* const activation = it.output_activation == OutputActivation::tanh ? "Tanh" : "Identity";
+  nlohmann::ordered_json arguments{{"vocabulary", model.vocabulary_size()},
+                                   {"embedding", it.embedding},
+                                   {"cell", cell.pytorch.empty() ? cell.onnx : cell.pytorch},
+                                   {"hidden", it.hidden},
+                                   {"output_layers", it.output_layers},
+                                   {"output_activation", activation},
+                                   {"tied", it.tied}};
+  if (has_relu(it)) arguments["nonlinearity"] = "relu";
   return {{"unit", name_of(tokenization.unit)},
           {"strip_lines", tokenization.strip_lines},
-          {"model",
-           {{"vocabulary", model.vocabulary_size()},
-            {"embedding", it.embedding},
-            {"cell", cell.pytorch.empty() ? cell.onnx : cell.pytorch},
-            {"hidden", it.hidden},
-            {"output_layers", it.output_layers},
-            {"output_activation", activation},
-            {"tied", it.tied}}}};
+          {"model", std::move(arguments)}};
 }
 
-void write_export(const ExportOptions& options, OpenTask& run, const Counterpart& cell) {
-  const std::filesystem::path out = options.out;
+void write_export(const std::filesystem::path& out, ExportFormat format, OpenTask& run,
+                  const Counterpart& cell) {
   const auto& model = dynamic_cast<LanguageModel&>(*run.model);
   const Vocabulary& vocabulary = run.task().vocabulary();
-  const bool is_onnx = options.format == ExportFormat::onnx;
+  const bool is_onnx = format == ExportFormat::onnx;
   if (is_onnx) {  // first, because a file of the format may be too small for it
     Exporter(model, cell).graph().write(out / "model.onnx", version());
   } else {
@@ -245,24 +270,17 @@ void write_export(const ExportOptions& options, OpenTask& run, const Counterpart
   write_atomically(out / "use.py", rondo_exported_use);
 }
 
-/// Makes the folder, whole or not at all. Returns 0. InputError for a model with parts that the format does
+/// Makes the folder. Returns 0. InputError for a model with parts that the format does
 /// not have.
 int export_run(const ExportOptions& options) {
   OpenTask run = open_task(options.run);
   const auto& task = run.task_as<LanguageModellingTask>("language_modelling");
   const Counterpart& cell = checked_counterpart(run.config.recipe, options.format, options.run);
-  check_new_run_folder(options.out);
-  std::error_code error;
-  std::filesystem::create_directories(options.out, error);
-  check(!error, "cannot make the folder {}: {}", options.out, error.message());
-  try {
-    write_export(options, run, cell);
-  } catch (...) {
-    std::filesystem::remove_all(options.out, error);
-    throw;
-  }
-  fmt::print("{0}: {1} parameters, {2} symbols; to use it: python3 {0}/use.py\n", options.out,
-             run.model->parameter_count(), task.vocabulary().size());
+  make_whole_folder(options.out, "",
+                    [&](const RunFolder& made) { write_export(made.path, options.format, run, cell); });
+  print_line(fmt::format("{}: {} parameters, {} symbols; to use it: {}", options.out,
+                         run.model->parameter_count(), task.vocabulary().size(),
+                         shell_command({"python3", options.out + "/use.py"})));
   return 0;
 }
 
@@ -339,11 +357,7 @@ int import_weights(const ImportOptions& given) {
   const ForeignWeights weights(options.weights, names);
   check_rows(weights, vocabulary, options.vocabulary);
   LanguageModel model(model_options(settings), vocabulary.size(), 1, Device::meta);
-  try {
-    weights.check_layout(model);
-  } catch (const NamesDiffer& error) {
-    throw InputError(fmt::format("{}{}", error.what(), options.map.empty() ? "; --map FILE gives it" : ""));
-  }
+  weights.check_layout(model);
   if (!options.data.empty()) {
     made_by.data = absolute_path(options.data).string();
     made_by.sha256 = sha256_lines(open_text(settings.data, made_by.data, Pipes::refused).files);
@@ -358,19 +372,24 @@ int import_weights(const ImportOptions& given) {
   made_by.vocabulary = digest_of(files);
   made_by.imported_from = absolute_path(options.weights).string();
   made_by.unknown_is_trained = true;  // by the other program, as far as is known
-  const RunFolder run = make_run_folder(options.out, recipe.name);
-  write_config(run, config);
-  for (const auto& [name, content] : files) write_atomically(run.path / name, content);
-  save_model(run.model(), model);
+  const RunFolder run = make_whole_folder(options.out, recipe.name, [&](const RunFolder& made) {
+    for (const auto& [name, content] : files) write_atomically(made.path / name, content);
+    save_model(made.model(), model);
+    write_config(made, config);  // last: what has one is a run
+  });
 
   if (settings.model.cell == "gru")
-    fmt::print(
+    print_line(
         "the cell gru resets the state before the product; PyTorch's nn.GRU, whose weights have the same "
-        "names, resets after it: for those --set model.cell=gru_reset_after\n");
-  fmt::print("{}: {} parameters, {} symbols; the run is {}; to measure it: {} {}\n", recipe.name,
-             model.parameter_count(), vocabulary.size(), run.path.string(),
-             command_with({"eval", run.path.string()}),
-             made_by.data.empty() ? "--text FILE" : "--split test");
+        "names, resets after it: for those --set model.cell=gru_reset_after");
+  if (settings.model.cell == "rnn" && !has_relu(settings.model))
+    print_line(
+        "model.activation = tanh, which weights do not say: if they are of an nn.RNN with relu, --set "
+        "model.activation=relu");
+  print_line(fmt::format("{}: {} parameters, {} symbols; the run is {}; to measure it: {} {}", recipe.name,
+                         model.parameter_count(), vocabulary.size(), run.path.string(),
+                         command_with({"eval", run.path.string()}),
+                         made_by.data.empty() ? "--text FILE" : "--split test"));
   return 0;
 }
 

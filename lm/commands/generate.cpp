@@ -49,9 +49,9 @@ Prompt prompt_of(const RunConfig& config, const Vocabulary& vocabulary, std::str
   text += normaliser.end();
   Encoded encoded = vocabulary.encode(text, name, LastLine::goes_on);
   if (!encoded.missing.empty())
-    fmt::print(stderr, "lm: warning: read as {}{}: {}\n", unknown_symbol,
-               unknown_is_trained(config, vocabulary) ? "" : ", which was never trained",
-               excerpt(fmt::format("{}", fmt::join(encoded.missing, " "))));
+    print_warning(fmt::format("read as {}{}: {}", unknown_symbol,
+                              unknown_is_trained(config, vocabulary) ? "" : ", which was never trained",
+                              excerpt(fmt::format("{}", fmt::join(encoded.missing, " ")))));
   return {std::move(encoded.ids), symbols_written(vocabulary, text, name, LastLine::goes_on)};
 }
 

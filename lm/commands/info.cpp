@@ -121,15 +121,15 @@ Json json_of(const Subject& subject) {
   if (!run.empty()) {
     json["run"] = run;
     json["made"] = fmt::format("{} by version {} on {} in {} with {}",
-                               made_by.sha256.empty() ? "imported from " + printable(made_by.imported_from)
+                               made_by.sha256.empty() ? "imported from " + made_by.imported_from
                                                       : "of " + name_of_text(made_by.data),
                                made_by.version, name_of(made_by.device), name_of(made_by.precision),
                                counted_text(made_by.threads, "threads"));
   }
   json.update({{"recipe", recipe.name},
                {"changed", is_changed},
-               {"description", printable(recipe.description)},
-               {"paper", printable(recipe.paper)},
+               {"description", recipe.description},
+               {"paper", recipe.paper},
                {"model", recipe.task->model_text()},
                {"vocabulary", recipe.task->sizes_text(sizes)},
                {"unit", name_of(recipe.task->tokenization().unit)},
@@ -157,12 +157,8 @@ Json json_of(const Subject& subject) {
 /// Prints a line for each value, then the shapes by module.
 void print_model(const Json& json) {
   for (const auto& [name, value] : json.items())
-    if (value == "")
-      continue;  // such as the paper of a recipe of one's own
-    else if (value.is_string())
-      fmt::print("{:<11} {}\n", name, value.get<std::string>());
-    else if (!value.is_structured())
-      fmt::print("{:<11} {}\n", name, value.dump());
+    if (value != "" && !value.is_structured())  // empty: such as the paper of a recipe of one's own
+      print_line(fmt::format("{:<11} {}", name, value.is_string() ? value.get<std::string>() : value.dump()));
   for (const auto& [module, count] : json.at("modules").items()) {
     fmt::print("\n{:<42} {:>14} parameters\n", module, count.get<std::int64_t>());
     for (const Json& tensor : json.at("tensors"))

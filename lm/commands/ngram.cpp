@@ -134,8 +134,8 @@ Scores scores_of_text(const Source& source, const Text& text) {
   result.seconds = seconds_since(start);
   result.bytes = left_out > 0 ? 0 : encoded.bytes;
   if (std::isinf(result.nats_sum))
-    fmt::print(stderr, "lm: warning: {}: {} symbols have probability 0 in this model\n", text.name,
-               std::count(nats.begin(), nats.end(), INFINITY) - left_out);
+    print_warning(fmt::format("{}: {} symbols have probability 0 in this model", text.name,
+                              std::count(nats.begin(), nats.end(), INFINITY) - left_out));
   Scores scores = scores_of(result, "lines");
   if (left_out > 0) scores.details.push_back({"left_out", left_out});
   return scores;
@@ -143,10 +143,10 @@ Scores scores_of_text(const Source& source, const Text& text) {
 
 void print_model(const NgramOptions& options, const Source& source) {
   const NgramModel& model = source.model;
-  fmt::print("{}, order {}, a vocabulary of {} {}; {} in {:.1f} s\n",
-             options.arpa.empty() ? "modified Kneser-Ney, interpolated" : options.arpa, model.order(),
-             source.symbols(), name_of(options.tokenization.unit),
-             options.arpa.empty() ? "estimated" : "read", source.seconds);
+  print_line(fmt::format("{}, order {}, a vocabulary of {} {}; {} in {:.1f} s",
+                         options.arpa.empty() ? "modified Kneser-Ney, interpolated" : options.arpa,
+                         model.order(), source.symbols(), name_of(options.tokenization.unit),
+                         options.arpa.empty() ? "estimated" : "read", source.seconds));
   for (int order = 1; order <= model.order(); ++order) {
     fmt::print("{:>10} {}-grams", source.ngrams(order), order);
     if (!source.discounts.empty()) {

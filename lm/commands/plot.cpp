@@ -9,6 +9,7 @@
 #include "data/files/files.h"
 #include "lm/commands/options.h"
 #include "lm/program/files.h"
+#include "lm/program/terminal.h"
 #include "lm/report/page.h"
 #include "lm/report/sweep.h"
 
@@ -52,7 +53,7 @@ int plot(const PlotOptions& options) {
   if (!options.svg.empty()) write_pictures("--svg", options.svg, figures);
   const std::string title = fmt::format("{}", fmt::join(names_of_runs(options.runs), ", "));
   write_atomically(out, html_of(runs, title, figures));
-  fmt::print("{}\n", name);
+  print_line(name);
   warn_of_figures(runs);
   return status;
 }

@@ -46,6 +46,7 @@ Probed probe_run(const std::string& path, const ProbeCommandOptions& options, De
   ProbeOptions how = task.probe_options();
   how.steps = options.steps.value_or(how.steps);
   how.sequences = options.sequences.value_or(how.sequences);
+  if (options.data.empty()) check_text_is_there(run.config.made_by);
   const std::string& data = options.data.empty() ? run.config.made_by.data : options.data;
   task.open({.path = data, .pipes = options.data.empty() ? Pipes::refused : Pipes::accepted});
   check_text_of_run(options.data, run.config.made_by, sha256_lines(task.files()));

@@ -116,7 +116,7 @@ bool is_finished(const fs::path& folder) {
     const RunRecord run = read_run(folder.string());
     return run.finished && run.measured[test_kind];
   } catch (const InputError& error) {
-    fmt::print(stderr, "lm: {}\n", error.what());
+    print_note(error.what());
     return false;
   }
 }

@@ -155,7 +155,6 @@ Setup::Setup(const TrainOptions& options, bool locks) : resumes(options.resume) 
                 command_with({"finetune", run.path.string(), "--data", "DIR"}));
     for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
     let_given_epochs_end(config.recipe, options.settings);
-    if (options.data.empty()) check_text_is_there(config.made_by);
     return;
   }
   if (!options.base.empty())
@@ -245,10 +244,7 @@ int train(const TrainOptions& options) {
     if (prepared->compute.device == Device::cuda) ranks->use_gpus();
     return ranks->leads() ? lead(options, ranks.get(), *prepared) : follow(*prepared);
   } catch (...) {  // others may wait for this rank's part of a sum: all end at once
-    const Failure failure = current_failure();
-    std::fflush(stdout);
-    fmt::print(stderr, "{}\n", failure.line);
-    abort_ranks(failure.exit_status);
+    abort_ranks(report_failure());
   }
 }
 
@@ -290,10 +286,8 @@ void check_resumed(const TrainOptions& train) {
     check_input(
         setting.key == "train.epochs" || setting.key == "train.steps",
         "{}: cannot change in a resumed run; only --epochs, --steps, --device, --precision, --threads "
-        "and --data may; to begin a new run with its best weights: {}",
-        setting.where,
-        command_with({"train", "--init-from", train.out, "--data", "FILE", "--set",
-                      setting.key + "=" + setting.value}));
+        "and --data may",
+        setting.where);
 }
 
 }  // namespace

@@ -43,10 +43,6 @@ std::string place_text(const Trainer& trainer) {
                         : "resumed at " + place;
 }
 
-}  // namespace
-
-namespace {
-
 bool has_vocabularies(const RunFolder& run, const Recipe& recipe) {
   const std::vector<std::filesystem::path> files = vocabulary_paths(run, recipe);
   return std::all_of(files.begin(), files.end(), file_is_there);
@@ -87,10 +83,10 @@ void record_named_files(Setup& setup) {
     if (it.path->empty() || it.key.empty() || (it.begins && is_trained)) continue;
     std::string& recorded = setup.config.made_by.digest_of_named(it.key);
     check_input(file_is_there(*it.path), "{}: this file, which the recipe names, is not there: restore it",
-                printable(*it.path));
+                *it.path);
     const std::string sha256 = sha256_hex(InputFile(*it.path));
     check_input(!setup.resumes || recorded.empty() || sha256 == recorded,
-                "{}: has changed since this run was made: restore it", printable(*it.path));
+                "{}: has changed since this run was made: restore it", *it.path);
     recorded = sha256;
   }
 }
@@ -105,6 +101,7 @@ void read_data(const TrainOptions& options, Setup& setup) {
   check_input(given != "-",
               "--data -: a training reads its text more than once, and standard input cannot be "
               "read again; give a file or a folder");
+  if (!is_given) check_text_is_there(setup.config.made_by);
   if (is_given && (!given.empty() || task.reads_current_folder()))
     data = absolute_path(given.empty() ? "." : given).string();  // so that later commands find it
   try {
@@ -177,6 +174,12 @@ bool has_foreign_vocabulary(const Setup& setup) {
   return setup.keeps_vocabulary() || (task && !task->settings.data.vocabulary_file.empty());
 }
 
+void write_known_files(const Setup& setup) {
+  write_config(setup.run, setup.config);
+  for (const auto& [name, content] : setup.task().vocabularies())
+    write_atomically(setup.run.path / name, content);
+}
+
 }  // namespace
 
 void write_setup(const TrainOptions& options, PreparedTraining& training) {
@@ -197,10 +200,17 @@ void write_setup(const TrainOptions& options, PreparedTraining& training) {
   made_by.precision = compute.precision;
   made_by.threads = compute.threads;
   made_by.ranks = compute.ranks;
-  const VocabularyFiles vocabularies = setup.task().vocabularies();
-  made_by.vocabulary = digest_of(vocabularies);
-  write_config(setup.run, setup.config);
-  for (const auto& [name, content] : vocabularies) write_atomically(setup.run.path / name, content);
+  made_by.vocabulary = digest_of(setup.task().vocabularies());
+  write_known_files(setup);
+}
+
+void restore_setup(const Setup& setup, TrainingReport& report) {
+  std::vector<std::filesystem::path> files = vocabulary_paths(setup.run, setup.config.recipe);
+  files.push_back(setup.run.config());
+  const auto gone = std::find_if_not(files.begin(), files.end(), file_is_there);
+  if (gone == files.end()) return;
+  write_known_files(setup);
+  report.warn(fmt::format("{}: was removed during the training, and is written again", gone->string()));
 }
 
 void say_beginning(const PreparedTraining& training, TrainingReport& report) {
@@ -212,10 +222,8 @@ void say_beginning(const PreparedTraining& training, TrainingReport& report) {
   for (const std::string& note : training.notes) report.line(note);
   for (const UnknownShare& share : task.unknown_shares()) {
     const std::string warning = warning_of_unknowns(share);
-    if (!warning.empty())
-      report.warn(warning);
-    else if (has_foreign_vocabulary(setup))
-      report.line(share_text(share));
+    report.warn(warning);
+    if (warning.empty() && has_foreign_vocabulary(setup)) report.line(share_text(share));
   }
   const bool on_gpu = compute.device == Device::cuda;
   const std::string where = device_text(compute.device, compute.threads, compute.ranks,
@@ -231,7 +239,7 @@ void say_beginning(const PreparedTraining& training, TrainingReport& report) {
                             training.before.precision == made_by.precision ? "the last digits" : "digits"));
   if (const std::string& from = made_by.initialized_from; !from.empty() && !setup.finetunes())
     report.line(fmt::format(
-        "it began with the weights and the vocabulary of {}{}", printable(from),
+        "it began with the weights and the vocabulary of {}{}", from,
         recipe.trainer.steps > 0
             ? fmt::format(", and ends after {} (train.steps)", counted_text(recipe.trainer.steps, "steps"))
             : ""));

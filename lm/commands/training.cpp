@@ -67,13 +67,6 @@ Scores evaluate_valid(const PreparedTraining& training, TrainingOutput& output) 
       output.progress_of("evaluating valid", training.task().validation_size()));
 }
 
-/// A warning if a language model costs more than equal probabilities; else empty.
-std::string warning_of_scores(const Recipe& recipe, const Scores& scores) {
-  const LanguageModellingTask* task = recipe.language_modelling();
-  if (!task) return "";
-  return warning_of_cost(scores.at("nats"), task->vocabulary().size(), "train.learning_rate");
-}
-
 /// Evaluates the weights, or their average once averaging has started, reports it, and saves them if they are
 /// the best so far. If a signal ends it, the training is unchanged.
 void evaluate_and_save_best(const PreparedTraining& training, TrainingOutput& output) {
@@ -84,8 +77,8 @@ void evaluate_and_save_best(const PreparedTraining& training, TrainingOutput& ou
   const bool best = trainer.validated(scores);
   if (best) save_model(training.setup.run.model(), *training.model);
   output.report.validated(trainer, scores, best);
-  const std::string warning = warning_of_scores(training.recipe(), scores);
-  if (!warning.empty()) output.report.warn(warning);
+  if (const LanguageModellingTask* task = training.recipe().language_modelling())
+    output.report.warn(warning_of_cost(scores.at("nats"), task->vocabulary().size()));
   if (trainer.averages() && !averaged)
     output.report.line(
         "validation no longer falls: from now on the average of the weights is evaluated and kept");
@@ -125,7 +118,7 @@ Scores measure_best(const PreparedTraining& training, TrainingOutput& output) {
       output.report.measured(split, scores);
       append_evaluation(run, {{"split", split}}, scores, task, *training.model, training.compute,
                         training.setup.config.made_by.sha256);
-      if (!scores.warning.empty()) output.report.warn(scores.warning);
+      output.report.warn(scores.warning);
       if (!first) first = scores;
     }
   check(first.has_value(), "[measure_best] a task measures a split or more");
@@ -139,6 +132,7 @@ void run_training(const PreparedTraining& training, TrainingOutput& output) {
   Task& task = training.task();
   auto saved = Clock::now();
   const auto save = [&] {
+    restore_setup(training.setup, output.report);
     report_metrics(training, output);
     trainer.save(training.setup.run.state(), output.report.sync());
     saved = Clock::now();
@@ -287,13 +281,12 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& trai
     }
   } catch (const Diverged& error) {
     throw remedy_of(error, run, setup.finetunes());
-  } catch (const InputError&) {
-    throw;  // not a GPU error
   } catch (const Error& error) {
-    if (training.compute.device == Device::cpu) throw;
+    if (training.compute.device == Device::cpu || dynamic_cast<const InputError*>(&error)) throw;
     throw Error(fmt::format("{}. To resume from the last saved state: {}, here or with --device cpu",
                             error.what(), to_resume));
   }
+  restore_setup(training.setup, report);
   report.sync();
   if (valid) conclude(training, *valid, report);
   return 0;

@@ -109,6 +109,8 @@ int64_t load_begin(PreparedTraining& training);
 
 /// Makes the folder of a new run, and writes its config.toml and vocabularies.
 void write_setup(const TrainOptions& options, PreparedTraining& training);
+/// Writes these files again if one is gone, because without it nothing could use the run, and says so.
+void restore_setup(const Setup& setup, TrainingReport& report);
 
 /// Prints what a user should know before the first step.
 void say_beginning(const PreparedTraining& training, TrainingReport& report);

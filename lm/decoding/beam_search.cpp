@@ -230,6 +230,8 @@ class BatchSearch {
   void step(const Predictor::Prediction& prediction) {
     const int64_t B = std::ssize(columns_);
     const Tensor log_p = prediction.log_p.to(Device::cpu);
+    check(log_p.rows() == std::ssize(ids_) && log_p.columns() > 0,
+          "[beam search] {} hypotheses need as many rows of log p, got {}", ids_.size(), log_p.shape());
     // Here, because the body of a parallel loop must not throw.
     const int64_t count = std::min(2 * options_.beam, log_p.size() / B);
     best_.resize(at(B));

@@ -176,11 +176,24 @@ class PrefixSearch {
 
 }  // namespace
 
+namespace {
+/// The log probabilities of a frame.
+const real* checked_frame(const char* name, const Tensor& log_p, int64_t t) {
+  check(log_p.device() == Device::cpu && log_p.columns() > 0,
+        "[{}] probabilities [frames, symbols] on the CPU were expected, got {} on {}", name, log_p.shape(),
+        name_of(log_p.device()));
+  const real* log_y = log_p.data() + t * log_p.row_stride();
+  const bool numbers = std::none_of(log_y, log_y + log_p.columns(), [](real v) { return std::isnan(v); });
+  check(numbers, "[{}] a probability of frame {} is not a number", name, t);
+  return log_y;
+}
+}  // namespace
+
 LabelHypothesis best_path(const Tensor& log_p) {
   LabelHypothesis found;
   int64_t before = no_label;
   for (int64_t t = 0; t < log_p.rows(); ++t) {
-    const real* log_y = log_p.data() + t * log_p.row_stride();
+    const real* log_y = checked_frame("best path", log_p, t);
     const int64_t best = std::max_element(log_y, log_y + log_p.columns()) - log_y;
     if (best != no_label && best != before) found.labels.push_back(static_cast<int32_t>(best));
     found.log_p += log_y[best];
@@ -191,13 +204,9 @@ LabelHypothesis best_path(const Tensor& log_p) {
 }
 
 std::vector<LabelHypothesis> prefix_search(const Tensor& log_p, int64_t beam, const LabelScorer* scorer) {
+  check(beam > 0, "[prefix search] a beam of 1 or more was expected: {}", beam);
   PrefixSearch search(log_p.columns(), beam, scorer);
-  for (int64_t t = 0; t < log_p.rows(); ++t) {
-    const real* log_y = log_p.data() + t * log_p.row_stride();
-    const bool numbers = std::none_of(log_y, log_y + log_p.columns(), [](real v) { return std::isnan(v); });
-    check(numbers, "[prefix search] a probability of frame {} is not a number", t);
-    search.advance(log_y);
-  }
+  for (int64_t t = 0; t < log_p.rows(); ++t) search.advance(checked_frame("prefix search", log_p, t));
   return search.best();
 }
 

@@ -25,12 +25,13 @@ struct LabelHypothesis {
 };
 
 /// Returns the labels of the most probable symbol of each frame of log_p [frames, symbols], on the host; of
-/// equal ones it takes the first.
+/// equal ones it takes the first. Throws Error, as prefix_search() does, for probabilities that are not
+/// numbers, or on another device, and for no symbols.
 LabelHypothesis best_path(const Tensor& log_p);
 
 /// The labels that are left, best first, equal ones in a fixed order: at most `beam`, as after each frame.
-/// Without a scorer the score is log p. Time: frames * beam * symbols. Error for probabilities that are not
-/// numbers.
+/// Without a scorer the score is log p. Time: frames * beam * symbols. Error for a beam below
+/// 1.
 std::vector<LabelHypothesis> prefix_search(const Tensor& log_p, int64_t beam,
                                            const LabelScorer* scorer = nullptr);
 

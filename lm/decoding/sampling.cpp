@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -12,9 +13,19 @@ namespace rondo {
 
 int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& options, double number,
                       int32_t banned) {
+  check(
+      options.temperature >= 0 && options.top_k >= 0 && options.top_p > 0 && options.top_p <= 1,
+      "[sampling] a temperature and a top_k of 0 or more and a top_p above 0, up to 1, were expected: {}, {} "
+      "and {}",
+      options.temperature, options.top_k, options.top_p);
+  check(number > 0 && number < 1, "[sampling] a random number between 0 and 1 was expected: {}", number);
   std::vector<int32_t> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
-  if (banned >= 0) order.erase(order.begin() + banned);
+  std::erase(order, banned);
+  real most = -std::numeric_limits<real>::infinity();
+  for (const int32_t id : order) most = most < logits[id] || std::isnan(logits[id]) ? logits[id] : most;
+  check(std::isfinite(most), "[sampling] the most probable of {} symbols has the logit {}", order.size(),
+        most);
   std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return logits[a] > logits[b]; });
   if (options.temperature == 0) return order.front();
   if (options.top_k > 0 && options.top_k < static_cast<int64_t>(order.size())) order.resize(options.top_k);

@@ -21,7 +21,8 @@ struct SamplingOptions {
 };
 
 /// The index of a symbol sampled from logits. `number` in (0, 1) is the random number; the symbol `banned`
-/// (-1: none) is never chosen. Separate from the model so that it can be tested.
+/// (-1: none) is never chosen. Separate from the model so that it can be tested. Throws Error for options out
+/// of range, for logits that are not numbers, and if no symbol can be chosen.
 int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& options, double number,
                       int32_t banned);
 

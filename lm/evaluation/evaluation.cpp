@@ -48,12 +48,10 @@ int64_t scored_bytes(const Reading& reading, const IdCounts& text) {
   return reading.line_end ? text.bytes : text.bytes - text.first_bytes;
 }
 
-void check_streams(const Reading& reading, int64_t symbols) {
-  check_input(
-      !reading.carries_state() || reading.streams < std::max<int64_t>(2, symbols),
-      "{} evaluation streams are too many for {} symbols; use fewer (--streams, train.eval_streams or "
-      "train.final_streams)",
-      reading.streams, symbols);
+void check_streams(const Reading& reading, int64_t symbols, const std::string& where) {
+  check_input(!reading.carries_state() || reading.streams < std::max<int64_t>(2, symbols),
+              "{}{} evaluation streams are too many for {} symbols; use fewer", where, reading.streams,
+              symbols);
 }
 
 namespace {

@@ -66,8 +66,8 @@ struct Reading {
 /// The bytes of the symbols that this reading scores.
 int64_t scored_bytes(const Reading& reading, const IdCounts& text);
 
-/// Throws InputError if there are more streams than symbols to score.
-void check_streams(const Reading& reading, int64_t symbols);
+/// Throws InputError, after `where`, if there are more streams than symbols to score.
+void check_streams(const Reading& reading, int64_t symbols, const std::string& where = "");
 
 /// Dropout is off. `progress` gets the number of symbols done, from time to time. InputError of
 /// check_streams().

@@ -315,7 +315,7 @@ Tokens last_alone(const std::vector<int32_t>& targets, const std::vector<int64_t
 Probed probe(LanguageModel& model, std::span<const int32_t> ids, const ProbeOptions& options,
              const ReportDone& progress) {
   const int64_t T = options.steps, all = (std::ssize(ids) - 1) / T;
-  check_input(all > 0, "{} symbols are too few for a sequence of {} steps and the symbol after it: use fewer",
+  check_input(all > 0, "{} symbols are too few for a sequence of {} steps and the symbol after it",
               ids.size(), T);
   const std::vector<int64_t> chosen = evenly(all, options.sequences);
   RecurrentProbe probe(model);

@@ -54,7 +54,10 @@ struct Scores {
   }
 
   /// The value of the metric that decides.
-  double value() const { return metrics.at(0).value; }
+  double value() const {
+    check(!metrics.empty(), "[scores] no metric: an evaluation sets one or more");
+    return metrics[0].value;
+  }
 
   /// The value to be minimised.
   double loss() const {

@@ -150,7 +150,7 @@ std::vector<double> least_squares(std::vector<double> XtX, std::vector<double> X
 VocabularyExpansion expand_vocabulary(const SkipThought& model, const Vocabulary& vocabulary,
                                       const std::filesystem::path& file,
                                       const std::vector<std::string>& words) {
-  const std::string name = printable(file.string());
+  const std::string name = file.string();
   check_input(vocabulary.tokenization().unit == Unit::words,
               "{}: word vectors are for runs whose data.unit is \"words\"; this one has {}", name,
               name_of(vocabulary.tokenization().unit));

@@ -21,6 +21,7 @@
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"
+#include "lm/tasks/text_options.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -158,16 +159,19 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
 std::string shell_command(const std::vector<std::string>& words) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:@%+";
+  const auto is_plain = [&](char letter) { return plain.find(letter) != plain.npos; };
   std::string command;
   for (const std::string& word : words) {
     if (&word != words.data()) command += ' ';
-    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
-      command += word;
-      continue;
-    }
-    command += '\'';
-    for (const char letter : word) command += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-    command += '\'';
+    const bool is_shown = printable(word) == word;  // else as $'\377', which POSIX has since 2024
+    const bool is_quoted = word.empty() || !std::all_of(word.begin(), word.end(), is_plain);
+    if (is_quoted) command += is_shown ? "'" : "$'";
+    for (const char letter : word)
+      if (is_shown ? letter != '\'' : is_plain(letter))
+        command += letter;
+      else
+        command += is_shown ? "'\\''" : fmt::format("\\{:03o}", static_cast<unsigned char>(letter));
+    if (is_quoted) command += '\'';
   }
   return command;
 }
@@ -188,12 +192,25 @@ namespace {
 
 constexpr int usage = 2;  // the exit status
 
+/// What a read of mapped ids whose file was cut prints: there nothing can be made or thrown any more.
+std::string line_about_lost_ids;
+
 /// If a standard stream is closed, the first opened file must not take its place, and reading from it must be
-/// an error; an exceeded file-size limit must be an error, not a signal that kills.
+/// an error; an exceeded file-size limit must be an error, not a signal that kills; and a cut file of ids
+/// must not kill without a word.
 void prepare_process() {
   for (int stream = 0; stream <= 2; ++stream)
     if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_WRONLY);
   std::signal(SIGXFSZ, SIG_IGN);
+  line_about_lost_ids = fmt::format(
+      "lm: a file of ids in {} was cut while it was read, or its disk fails: give the command again (of a "
+      "training with --resume)\n",
+      printable(ids_folder().string()));
+  std::signal(SIGBUS, [](int) {
+    [[maybe_unused]] const auto written =
+        write(STDERR_FILENO, line_about_lost_ids.data(), line_about_lost_ids.size());
+    _exit(1);
+  });
 }
 
 /// Breaks the lines of the help, which CLI11 leaves as they are.
@@ -288,15 +305,14 @@ int run_words(const CommandLine& line, const std::vector<Command>& commands) {
       ->run();
 }
 
-/// Prints one line about the exception being handled; returns the exit status.
+}  // namespace
+
 int report_failure() {
   const Failure failure = current_failure();
   std::fflush(stdout);
-  std::fprintf(stderr, "%s\n", failure.line.c_str());
+  print_note(failure.text);
   return failure.exit_status;
 }
-
-}  // namespace
 
 int run_program(int argc, const char* const* argv, const std::vector<AddCommand*>& commands) {
   prepare_process();
@@ -334,7 +350,7 @@ Failure current_failure() {
   const auto failure = [](const std::string& text, int exit_status) {
     std::string line = text;
     std::replace(line.begin(), line.end(), '\n', ' ');
-    return Failure{"lm: " + printable(line), exit_status};
+    return Failure{printable(line), exit_status};
   };
   try {
     throw;
@@ -343,8 +359,7 @@ Failure current_failure() {
   } catch (const std::filesystem::filesystem_error& error) {  // what a path names cannot be looked at
     return failure(fmt::format("{}: {}", error.path1().string(), error.code().message()), usage);
   } catch (const std::bad_alloc&) {
-    return failure(
-        "not enough memory: use a smaller model, train.batch or train.length, or set train.micro_batch", 1);
+    return failure("not enough memory", 1);
   } catch (const std::exception& error) {
     return failure(error.what(), 1);
   } catch (...) {

@@ -39,7 +39,7 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
 // Commands as text that a shell takes: the one that made a run, and those that hints tell the user to type,
 // which begin with the program as it was started.
 
-/// The words, each quoted if a shell would change it.
+/// The words, each quoted if a shell would change it, so that printable() changes nothing.
 std::string shell_command(const std::vector<std::string>& words);
 
 /// The program as it was started: "lm", "build/bin/lm".
@@ -71,12 +71,14 @@ using AddCommand = Command(CommandLine&);
 /// it names the nearest command or option to an unknown one.
 int run_program(int argc, const char* const* argv, const std::vector<AddCommand*>& commands);
 
-/// The error text of the exception being handled, on one line without control characters, and the exit
-/// status: 2 for InputError, 1 for everything else.
+/// The error text of the exception being handled, on one line as printable(), and the exit status: 2 for
+/// InputError, 1 for everything else.
 struct Failure {
-  std::string line;
+  std::string text;
   int exit_status;
 };
 Failure current_failure();
+/// Prints it on stderr, after what stdout has; returns the exit status.
+int report_failure();
 
 }  // namespace rondo

@@ -1,7 +1,7 @@
+// The files of lm/program/recipes and lm/program/exported, which recipe.cpp and exchange.cpp declare.
 // The assembler includes files in the program (.incbin), so that it needs none when it runs and no generated
 // source, and a recipe stays a plain TOML file: a new recipe is one file. Nothing else is here: compiled
 // alone, for it depends on those files, it takes no time.
-#include "lm/program/embedded_files.h"
 
 asm(".pushsection .rodata.rondo_recipes, \"a\", @progbits\n"
     ".global rondo_recipes\n"

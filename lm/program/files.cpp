@@ -81,7 +81,10 @@ void write_files(const std::string& option, const std::string& folder,
 
 // --- Lines of JSON ---
 
-bool is_json_object(std::string_view line) { return line.starts_with('{') && nlohmann::json::accept(line); }
+/// The parser would take a NUL for the end, and a disk that lost power leaves some.
+bool is_json_object(std::string_view line) {
+  return line.starts_with('{') && line.find('\0') == std::string_view::npos && nlohmann::json::accept(line);
+}
 
 // nlohmann::json is a map; ordered_json would search all keys for each access.
 void read_json_lines(const std::filesystem::path& path, const std::string& writer,
@@ -99,6 +102,7 @@ void read_json_lines(const std::filesystem::path& path, const std::string& write
         check_input(depth <= deepest, "nested too deeply");
         return true;
       };
+      check_input(line.find('\0') == std::string_view::npos, "it has a NUL");
       if (use(nlohmann::json::parse(line, check_depth))) return;
     } catch (const nlohmann::json::exception&) {  // not JSON, or without what belongs there
     } catch (const InputError& reason) {
@@ -134,7 +138,7 @@ std::optional<double> optional_figure_at(const nlohmann::json& entry, const std:
 InputLines::InputLines() : name_("standard input") {}
 
 InputLines::InputLines(const std::filesystem::path& path)
-    : file_(std::make_unique<UnpackedFile>(path, Pipes::accepted)), name_(printable(path.string())) {}
+    : file_(std::make_unique<UnpackedFile>(path, Pipes::accepted)), name_(path.string()) {}
 
 bool InputLines::next(std::string& line) {
   constexpr int for_ever = -1;

@@ -160,8 +160,8 @@ void TrainingReport::stopped(const Trainer& trainer, bool unevaluated) {
 }
 
 void TrainingReport::warn(const std::string& text) {
-  progress_.erase();
-  fmt::print(stderr, "lm: warning: {}\n", text);
+  if (!text.empty()) progress_.erase();
+  print_warning(text);
 }
 
 std::function<void(std::int64_t)> TrainingReport::progress_of(const std::string& what, std::int64_t items) {

@@ -76,7 +76,7 @@ class TrainingReport {
 
   /// Prints a line that stays.
   void line(const std::string& text) { progress_.line(text); }
-  /// Prints a warning on stderr.
+  /// Prints a warning on stderr; nothing if it is empty.
   void warn(const std::string& text);
   /// A function that shows the progress of `what`: the share of its `items` that is done.
   std::function<void(std::int64_t)> progress_of(const std::string& what, std::int64_t items);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 
+#include "data/files/lines.h"
 #include "lm/program/files.h"
 #include "tensor/error.h"
 
@@ -163,7 +164,7 @@ Probed probed_of(const nlohmann::json& json) {
 std::string table_of(const std::string& run, const std::string& split, const Probed& probed) {
   std::string text = fmt::format(
       "{}: {} sequences of the {} text, up to {} steps each, from the initial state; C, {}, is {:.4f} nats\n",
-      run, probed.sequences, split, probed.steps, probed.loss, probed.nats);
+      printable(run), probed.sequences, split, probed.steps, probed.loss, probed.nats);
   for (const ProbedLayer& layer : probed.layers) text += layer_text(layer);
   return text;
 }

@@ -11,11 +11,14 @@
 
 #include "data/text/text.h"
 #include "lm/program/cli.h"
-#include "lm/program/embedded_files.h"
 #include "lm/program/files.h"
 #include "lm/program/run.h"
 #include "lm/program/toml.h"
 #include "tensor/error.h"
+
+/// The recipes of lm/program/recipes: name, text, name, text, ..., each ended by a zero, and an empty name
+/// (embedded_files.cpp).
+extern "C" const char rondo_recipes[];
 
 namespace rondo {
 
@@ -182,6 +185,11 @@ void read_recipe(Recipe& recipe, const std::string& text, const std::string& whe
                        {"decoding.coverage_penalty", &coverage_penalty, between(0, 0)},
                        {"model.context_integration", &context_integration, one_of({"add"})}};
   read_toml(text, where, joined({keys_of(recipe), others, former}));
+  // In what they wrote, the comment of a rate says that 0 stands for one that is not given.
+  for (const auto& [comment, rate] :
+       {std::pair(" 0: the optimizer's own default", &recipe.trainer.optimizer.learning_rate),
+        {" 0: train.learning_rate", &recipe.finetune.learning_rate}})
+    if (*rate == 0 && text.find(comment) != std::string::npos) rate->reset();
 }
 
 void validate(const Recipe& recipe, const std::string& where) {
@@ -239,11 +247,15 @@ void let_given_epochs_end(Recipe& recipe, const std::vector<Setting>& settings) 
 }
 
 Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings) {
-  Recipe recipe = load_recipe(name_or_file);
+  return resolve_recipe(load_recipe(name_or_file), name_or_file, settings);
+}
+
+Recipe resolve_recipe(Recipe recipe, const std::string& name_or_file, const std::vector<Setting>& settings) {
+  const Keys keys = keys_of(recipe);
   for (const Setting& setting : settings) {
     check_input(setting.key != "recipe.task", "{}: the task is the recipe's; choose another recipe",
                 setting.where);
-    apply_setting(setting, keys_of(recipe));
+    apply_setting(setting, keys);
   }
   let_given_epochs_end(recipe, settings);
   check_input(!recipe.name.empty() && recipe.name.find_first_of("/`") == std::string::npos &&

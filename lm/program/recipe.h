@@ -121,8 +121,8 @@ struct FinetuneOptions {
 };
 inline Keys keys_of(FinetuneOptions& options) {
   return {
-      {"learning_rate", OptionalMember{&options.learning_rate, 0}, at_least(0), "",
-       "of the averaged SGD of `lm finetune`; 0: train.learning_rate, if train.optimizer is sgd"},
+      {"learning_rate", &options.learning_rate, at_least(0), "",
+       "of the averaged SGD of `lm finetune`; -1: train.learning_rate, if train.optimizer is sgd"},
       {"epochs", &options.epochs, any_count(), "epochs",
        "maximum for `lm finetune`, which train.non_monotonic_stopping ends earlier"},
   };
@@ -204,6 +204,8 @@ Recipe load_recipe(const std::string& name_or_file);
 /// The recipe of a run: loads the recipe, applies `settings` in order, so that the last one wins, and calls
 /// validate(). Files that it names are absolute, so that a later command finds them from any folder.
 Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings);
+/// The same of a recipe that `name_or_file` has loaded.
+Recipe resolve_recipe(Recipe recipe, const std::string& name_or_file, const std::vector<Setting>& settings);
 /// If the settings, which have been applied, say after how many epochs the training ends, it does not end
 /// after the steps that the recipe had before; but settings of train.steps come first.
 void let_given_epochs_end(Recipe& recipe, const std::vector<Setting>& settings);

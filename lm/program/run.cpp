@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
@@ -50,9 +51,7 @@ Keys keys_of(Provenance& made_by) {
   };
 }
 
-std::string name_of_text(const std::string& data) {
-  return data.empty() ? "generated text" : printable(data);
-}
+std::string name_of_text(const std::string& data) { return data.empty() ? "generated text" : data; }
 
 void check_text_is_there(const Provenance& made_by) {
   check_input(made_by.data.empty() || std::filesystem::exists(made_by.data),
@@ -81,8 +80,7 @@ bool is_same_data(const std::vector<std::string>& recorded, const std::vector<st
 
 std::string not_the_text(const std::string& data) {
   return fmt::format(
-      "--data {}: not the text of this run, by its SHA-256; --data says where that text lies now",
-      printable(data));
+      "--data {}: not the text of this run, by its SHA-256; --data says where that text lies now", data);
 }
 
 std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files) {
@@ -151,23 +149,53 @@ void check_new_run_folder(const fs::path& path) {
   check_input(empty, "--out {}: the folder is not empty; give a new one", path.string());
 }
 
+namespace {
+
+/// Makes the first folder STEM-N (N = 1, 2, ...) that is not there. Making it reserves the number: two
+/// programs that start together get two folders.
+fs::path make_numbered_folder(const fs::path& stem) {
+  for (int n = 1;; ++n) {
+    std::error_code error;
+    const fs::path candidate = fmt::format("{}-{}", stem.native(), n);
+    if (fs::create_directory(candidate, error)) return candidate;
+    // If a file of that name exists, create_directory reports an error; here the number is just taken.
+    check(!error || error == std::errc::file_exists, "cannot make the folder {}: {}", candidate.string(),
+          error.message());
+  }
+}
+
+}  // namespace
+
 RunFolder make_run_folder(const fs::path& path, const std::string& recipe_name) {
   std::error_code error;
-  if (!path.empty()) {
-    check_new_run_folder(path);
-    fs::create_directories(path, error);
-    check(!error, "cannot make the folder {}: {}", path.string(), error.message());
-    return {path};
+  if (path.empty()) {
+    fs::create_directory("runs", error);  // if that fails, so does what follows
+    return {make_numbered_folder(fs::path("runs") / recipe_name)};
   }
-  fs::create_directories("runs", error);
-  for (int n = 1; !error; ++n) {
-    const fs::path candidate = fs::path("runs") / fmt::format("{}-{}", recipe_name, n);
-    // Creating the folder reserves the number: two programs that start together get two folders.
-    if (fs::create_directory(candidate, error)) return {candidate};
-    // If a file of that name exists, create_directory reports an error; here the number is just taken.
-    if (error == std::errc::file_exists) error.clear();
+  check_new_run_folder(path);
+  fs::create_directories(path, error);
+  check(!error, "cannot make the folder {}: {}", path.string(), error.message());
+  return {path};
+}
+
+RunFolder make_whole_folder(const fs::path& path, const std::string& recipe_name,
+                            const std::function<void(const RunFolder&)>& write) {
+  const RunFolder made = make_run_folder(path, recipe_name);
+  fs::path partial;
+  try {
+    const fs::path name = (made.path / "").parent_path();  // without a slash at its end
+    partial = make_numbered_folder(name.native() + ".partial");
+    write({partial});
+    check_system(std::rename(partial.c_str(), name.c_str()) == 0,
+                 "cannot replace the folder {}; give one that does not exist", name.native());
+    sync_folder_of(name);
+  } catch (...) {
+    std::error_code ignored;
+    if (!partial.empty()) fs::remove_all(partial, ignored);
+    fs::remove(made.path, ignored);  // which is empty
+    throw;
   }
-  throw Error(fmt::format("cannot make a folder in runs: {}", error.message()));
+  return made;
 }
 
 RunFolder open_run_folder(const fs::path& path) {
@@ -249,11 +277,10 @@ void check_has_model(const RunFolder& folder, const Module& layout) {
 
 }  // namespace
 
-void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted) {
-  const std::string run = folder.path.string();
-  throw InputError(fmt::format("{}: a run of the task {}, where one of {} is needed; use {}", run,
-                               config.recipe.task_name, wanted,
-                               command_with({config.recipe.task->usage().command, run})));
+void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted,
+                 const std::string& remedy) {
+  throw InputError(fmt::format("{}: a run of the task {}, where one of {} is needed{}", folder.path.string(),
+                               config.recipe.task_name, wanted, remedy));
 }
 
 OpenTask open_task_without_weights(const std::string& path) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,7 +46,7 @@ Keys keys_of(Provenance& made_by);
 /// "HEX  FILE" of each file, as sha256sum prints.
 std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files);
 
-/// What messages call the text at `data`: the path as `printable`, or "generated text" where that is empty.
+/// What messages call the text at `data`: the path, or "generated text" where that is empty.
 std::string name_of_text(const std::string& data);
 
 /// Throws InputError, naming --data, if the run's text is no longer where it was.
@@ -112,6 +113,10 @@ void check_new_run_folder(const std::filesystem::path& path);
 /// Makes the folder of a new run: `path`, or the first free runs/NAME-N (N = 1, 2, ...) when `path` is empty.
 /// Call it after all other checks. InputErrors of check_new_run_folder; Error when it cannot be made.
 RunFolder make_run_folder(const std::filesystem::path& path, const std::string& recipe_name);
+/// The same with all its files, or nothing at all, for a command that cannot continue its work: `write` fills
+/// a folder beside it, FOLDER.partial-N, which then replaces the empty one. A killed process may leave both.
+RunFolder make_whole_folder(const std::filesystem::path& path, const std::string& recipe_name,
+                            const std::function<void(const RunFolder&)>& write);
 
 /// The folder of an existing run. InputError if `path` is missing, is not a folder, or has no config.toml;
 /// for a folder of runs it names one of them.
@@ -138,8 +143,9 @@ void read_vocabularies(const RunFolder& folder, const RunConfig& config);
 /// The same into another task of that kind, as of a training that begins with this run.
 void read_vocabularies(const RunFolder& folder, const RunConfig& config, Task& task);
 
-/// Throws InputError, which names the right command, for a run of another task than a command is for.
-[[noreturn]] void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted);
+/// Throws InputError for a run of another task than a command is for; `remedy` ends the text.
+[[noreturn]] void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted,
+                              const std::string& remedy = "");
 
 struct OpenTask {
   RunFolder folder;

@@ -93,12 +93,9 @@ std::optional<std::vector<Element>> converted(const TomlValue& value,
   return list;
 }
 
-template <class Value>
-std::string text_of(const Value& value) {
-  return toml_text(value);
-}
+using rondo::toml_text;
 template <class Element>
-std::string text_of(const std::vector<Element>& values) {
+std::string toml_text(const std::vector<Element>& values) {
   std::vector<std::string> texts;
   for (const Element& value : values) texts.push_back(toml_text(value));
   return fmt::format("[{}]", fmt::join(texts, ", "));
@@ -128,14 +125,14 @@ struct Assign {
   void operator()(Value* member) const {
     auto fitting = converted(value, member);
     if (!fitting) throw unexpected(where, key, given);
-    if (!within(key.limits, *fitting)) throw unexpected(where, key, text_of(*fitting));
+    if (!within(key.limits, *fitting)) throw unexpected(where, key, toml_text(*fitting));
     *member = *std::move(fitting);
   }
-  void operator()(const OptionalMember& it) const {
-    double number = it.none;
-    const bool is_given = converted(value, &it.none) != it.none;
+  void operator()(std::optional<double>* member) const {
+    double number = not_given;
+    const bool is_given = converted(value, &number) != not_given;
     if (is_given) (*this)(&number);
-    *it.member = is_given ? std::optional(number) : std::nullopt;
+    *member = is_given ? std::optional(number) : std::nullopt;
   }
   void operator()(const ChoiceMember& it) const {
     const std::optional<std::string> name = converted(value, static_cast<std::string*>(nullptr));
@@ -185,7 +182,7 @@ Setting parse_setting(const std::string& text) {
           std::string(stripped(assignment.substr(equals + 1)))};
 }
 
-void apply_setting(const Setting& setting, const std::vector<Key>& keys) {
+const Key& apply_setting(const Setting& setting, const std::vector<Key>& keys) {
   const Key& key = find_key(setting.key, setting.where, keys);
   const bool quoted = !setting.value.empty() && (setting.value[0] == '"' || setting.value[0] == '\'');
   const bool is_string =
@@ -199,6 +196,7 @@ void apply_setting(const Setting& setting, const std::vector<Key>& keys) {
     throw unexpected(setting.where, key, setting.value);
   }
   assign(key, value, setting.where, setting.value);
+  return key;
 }
 
 namespace {
@@ -206,10 +204,10 @@ namespace {
 struct ValueText {
   template <class Value>
   std::string operator()(const Value* member) const {
-    return text_of(*member);
+    return toml_text(*member);
   }
-  std::string operator()(const OptionalMember& it) const { return text_of(it.member->value_or(it.none)); }
-  std::string operator()(const ChoiceMember& it) const { return text_of(it.names[it.get()]); }
+  std::string operator()(const std::optional<double>* it) const { return toml_text(it->value_or(not_given)); }
+  std::string operator()(const ChoiceMember& it) const { return toml_text(it.names[it.get()]); }
 };
 
 }  // namespace

@@ -26,8 +26,9 @@ enum class OtherKeys { refused, ignored };
 void read_toml(const std::string& text, const std::string& file, const std::vector<Key>& keys,
                OtherKeys others = OtherKeys::refused);
 
-/// Assigns one value, written as in TOML; strings need no quotes. InputErrors as read_toml, naming `where`.
-void apply_setting(const Setting& setting, const std::vector<Key>& keys);
+/// Assigns one value, written as in TOML; strings need no quotes. Returns its key. InputErrors as read_toml,
+/// naming `where`.
+const Key& apply_setting(const Setting& setting, const std::vector<Key>& keys);
 
 /// The values as TOML, every key with its documentation; read_toml reads it back to the same values exactly.
 std::string write_toml(const std::vector<Key>& keys);

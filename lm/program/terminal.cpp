@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "data/text/text.h"
+#include "data/files/lines.h"
 #include "lm/program/compute.h"
 #include "tensor/error.h"
 
@@ -61,7 +61,15 @@ void StopSignals::throw_if_received() const {
 // --- Output ---
 
 void print_notes(const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) fmt::print(stderr, "lm: {}\n", note);
+  for (const std::string& note : notes) print_note(note);
+}
+
+void print_line(const std::string& line) { fmt::print("{}\n", printable(line)); }
+
+void print_note(const std::string& note) { fmt::print(stderr, "lm: {}\n", printable(note)); }
+
+void print_warning(const std::string& warning) {
+  if (!warning.empty()) print_note("warning: " + warning);
 }
 
 void print_json(const nlohmann::ordered_json& json) {
@@ -152,7 +160,7 @@ void Progress::status(const std::string& text) {
   if (!terminal_ || !due()) return;
   last_ = Clock::now();
   // One column stays free: on some terminals a full line wraps.
-  write("\r" + cut(text, columns() - 1) + "\x1b[K");
+  write("\r" + cut(printable(text), columns() - 1) + "\x1b[K");
   shown_ = true;
 }
 
@@ -166,12 +174,12 @@ void Progress::status(const std::vector<std::string>& parts) {
   }
   if (terminal_) return status(text);
   last_ = Clock::now();
-  write(text + "\n");
+  write(printable(text) + "\n");
 }
 
 void Progress::line(const std::string& text) {
   erase();
-  write(text + "\n");
+  write(printable(text) + "\n");
 }
 
 void Progress::erase() {

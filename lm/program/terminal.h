@@ -50,10 +50,16 @@ class StopSignals {
 };
 
 // --- Output ---
-// Standard output: JSON, rows of symbols, and a check that all was written. Notes go to standard error.
+// What is printed: lines, JSON, rows of symbols, and a check that all was written. Lines for a person are
+// printable() (data/files/lines.h), whatever names are in them.
 
-/// Says what was done to a text, "lm: FILE: a byte-order mark was removed", on standard error.
+/// Prints a line on stdout.
+void print_line(const std::string& line);
+/// Prints "lm: NOTE" on stderr.
+void print_note(const std::string& note);
 void print_notes(const std::vector<std::string>& notes);
+/// Prints "lm: warning: WARNING" on stderr; nothing if it is empty.
+void print_warning(const std::string& warning);
 
 /// The object of --json, indented; what is not UTF-8 is U+FFFD.
 void print_json(const nlohmann::ordered_json& json);

@@ -21,10 +21,6 @@ namespace rondo {
 
 // --- Warnings ---
 
-void print_warning(const std::string& warning) {
-  if (!warning.empty()) fmt::print(stderr, "lm: warning: {}\n", warning);
-}
-
 std::string share_text(const UnknownShare& it) {
   return fmt::format("{:.2f} % of the {} symbols of {} are unknown to the vocabulary, or <unk> in the text",
                      it.percent(), it.symbols, it.text);
@@ -41,23 +37,18 @@ std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained)
         share_text(it), unknown_symbol);
   if (it.percent() <= (it.is_predicted ? large : large_read)) return "";
   return fmt::format(
-      "{}, and are {}. Is the text in the language of the training text, and written like it (case, "
-      "tokenization)? A model of data.unit=pieces has no unknown words",
-      share_text(it),
+      "{}, and are {}", share_text(it),
       it.is_predicted
           ? "predicted as <unk> alone: the figures do not compare with those of other vocabularies"
           : "all read as the same symbol");
 }
 
-std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& rate) {
+std::string warning_of_cost(double nats, std::int64_t vocabulary_size) {
   constexpr double margin = 0.1;  // nats: a new model is about as bad as that
   const double uniform = std::log(static_cast<double>(vocabulary_size));
   if (nats <= uniform + margin) return "";
-  return fmt::format(
-      "giving all {} symbols the same probability costs {:.2f} nats; this costs more: the model has not "
-      "learnt such a text, has lost its state in it (--streams 64 would cost less), or has diverged (lower "
-      "{})",
-      vocabulary_size, uniform, rate);
+  return fmt::format("giving all {} symbols the same probability costs {:.2f} nats; this costs more",
+                     vocabulary_size, uniform);
 }
 
 // --- Evaluation report ---
@@ -100,7 +91,7 @@ void print_scores(const std::string& text, const Scores& scores) {
     if (is_printed(it)) add(score_style(it.name).name, text_of(it));
   std::size_t width = 11;
   for (const auto& [name, value] : lines) width = std::max(width, name.size());
-  fmt::print("{}: {}\n", text, scored_text(scores));
+  print_line(fmt::format("{}: {}", text, scored_text(scores)));
   for (const auto& [name, value] : lines) fmt::print("{:<{}} {}\n", name, width, value);
 }
 

@@ -20,18 +20,14 @@ namespace rondo {
 // Warnings about misleading figures: what a reader of the number alone would not see. Printed by `lm
 // train`, `lm eval`, `lm score`.
 
-/// On stderr; nothing if it is empty.
-void print_warning(const std::string& warning);
-
 /// "3.20 % of the 1234 symbols of TEXT are unknown to the vocabulary, or <unk> in the text".
 std::string share_text(const UnknownShare& it);
 /// A warning if the share of a text that is predicted is large, for then a low perplexity is that of `<unk>`;
 /// or, if `<unk>` is not trained, if the share is large enough to change the figures; else empty.
 std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained = true);
 
-/// A warning if a language model costs more than equal probabilities; else empty. `rate` is the learning rate
-/// that may be too high.
-std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& rate);
+/// A warning if a language model costs more than equal probabilities; else empty.
+std::string warning_of_cost(double nats, std::int64_t vocabulary_size);
 // --- Evaluation report ---
 // The output of `lm eval`: text or JSON on stdout. The measurement: lm/commands/eval.cpp.
 

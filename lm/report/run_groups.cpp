@@ -20,20 +20,11 @@ namespace {
 
 using ShownSettings = std::map<std::string, std::string>;  // values for a reader by their keys
 
-ShownSettings shown_settings(Recipe recipe) {
-  ShownSettings settings;
-  for (const Key& key : keys_of(recipe)) {
-    std::string text = value_text(key);
-    const bool is_list_of_one = text.starts_with('[') && text.find(',') == text.npos && text.size() > 2;
-    if (is_list_of_one || text.starts_with('"')) text = text.substr(1, text.size() - 2);
-    settings[key.name] = text;
-  }
-  return settings;
-}
-
 /// The settings that affect a run's measurements, without the seed.
 ShownSettings compared_settings(const RunRecord& run) {
-  ShownSettings settings = shown_settings(run.recipe());
+  ShownSettings settings;
+  Recipe recipe = run.recipe();
+  for (const Key& key : keys_of(recipe)) settings[key.name] = shown_value(key);
   for (const char* key :
        {"train.seed", "train.log_every", "train.probe_every", "train.save_every", "train.sentences_every",
         "train.sentence_sets", "recipe.description", "recipe.paper"})
@@ -66,9 +57,7 @@ std::pair<Runs, int> read_runs(const std::vector<std::string>& paths) {
   for (const std::string& folder : folders) try {
       runs.push_back(std::make_shared<const RunRecord>(read_run(folder)));
     } catch (const InputError&) {
-      const Failure failure = current_failure();
-      fmt::print(stderr, "{}\n", failure.line);
-      status = failure.exit_status;
+      status = report_failure();
     }
   return {std::move(runs), status};
 }
@@ -116,10 +105,16 @@ std::vector<std::string> differing_keys(const Runs& runs) {
   return keys;
 }
 
-std::string shown_value(const Recipe& recipe, const std::string& key) {
-  const ShownSettings settings = shown_settings(recipe);
-  const auto found = settings.find(key);
-  return found == settings.end() ? dash : found->second;
+std::string shown_value(const Key& key) {
+  const std::string text = value_text(key);
+  const bool is_list_of_one = text.starts_with('[') && text.find(',') == text.npos && text.size() > 2;
+  return is_list_of_one || text.starts_with('"') ? text.substr(1, text.size() - 2) : text;
+}
+
+std::string shown_value(Recipe recipe, const std::string& name) {
+  for (const Key& key : keys_of(recipe))
+    if (key.name == name) return shown_value(key);
+  return dash;
 }
 
 std::string shown_name(const std::string& key, const std::vector<std::string>& keys) {
@@ -212,14 +207,14 @@ void warn_of_figures(const Runs& runs) {
       vocabularies[digests_of(sha256)].insert(run->types);
   }
   for (const auto& [warning, its_runs] : warnings)
-    fmt::print(stderr, "lm: {}{}: {}\n", its_runs.front(),
-               its_runs.size() > 1 ? fmt::format(" and {} more", its_runs.size() - 1) : "", warning);
+    print_note(fmt::format("{}{}: {}", its_runs.front(),
+                           its_runs.size() > 1 ? fmt::format(" and {} more", its_runs.size() - 1) : "",
+                           warning));
   for (const auto& [text, sizes] : vocabularies)
     if (sizes.size() > 1)
-      fmt::print(stderr,
-                 "lm: warning: runs of one text have vocabularies of {} symbols: figures per symbol do not "
-                 "compare\n",
-                 fmt::join(sizes, ", "));
+      print_warning(
+          fmt::format("runs of one text have vocabularies of {} symbols: figures per symbol do not compare",
+                      fmt::join(sizes, ", ")));
 }
 
 }  // namespace rondo

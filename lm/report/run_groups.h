@@ -30,9 +30,10 @@ std::vector<Runs> grouped(const Runs& runs);
 /// Returns the keys whose values are not the same in all runs, in the recipe's order, without the seed and
 /// without what affects no measurement. Runs may be of several tasks.
 std::vector<std::string> differing_keys(const Runs& runs);
-/// Returns the value of a key for a reader: a string without quotes, a list of one number as that number, a
-/// dash for a key that the recipe's task does not have.
-std::string shown_value(const Recipe& recipe, const std::string& key);
+/// Returns the value of a key for a reader: a string without quotes, a list of one number as that number.
+std::string shown_value(const Key& key);
+/// The same of a recipe's key; a dash for one that its task does not have.
+std::string shown_value(Recipe recipe, const std::string& name);
 /// Returns the part of a key's name after the section, or all of it if another of `keys` has the same.
 std::string shown_name(const std::string& key, const std::vector<std::string>& keys);
 

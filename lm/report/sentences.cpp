@@ -21,6 +21,7 @@
 #include "lm/program/log.h"
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"
+#include "lm/report/evaluation_report.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -55,7 +56,7 @@ void add_pairs(SentenceSet& set, const fs::path& file) {
   const bool are_related = set.kind == relatedness;
   JudgedPairs pairs = are_related ? read_judged_pairs(file, sick_columns, 1, 5)
                                   : read_judged_pairs(file, paraphrase_columns, 0, 1, true);
-  print_notes(pairs.notes);
+  print_warning(pairs.left_out);
   const double first = pairs.judgments.front();
   const bool are_equal = std::count(pairs.judgments.begin(), pairs.judgments.end(), first) == pairs.size();
   check_input(
@@ -85,7 +86,7 @@ void add_labelled(SentenceSet& set, const std::vector<fs::path>& files) {
   std::vector<LabelledText> texts;
   for (const fs::path& file : files) {
     texts.push_back(labelled_text(read_labelled_file(file, encoding_of(file), Unit::words)));
-    print_notes(texts.back().sentences.notes);
+    print_warning(texts.back().left_out);
     set.sha256.push_back(texts.back().sentences.sha256 + "  " + file.string());
   }
   const Vocabulary labels = labels_of(texts.front());
@@ -113,9 +114,8 @@ SentenceSet read_set(const KnownSet& known, const fs::path& folder) {
     for (const fs::path& file : files) add_pairs(set, file);
   const std::int64_t trained_on = std::ssize(set.splits.front().sentences);
   check_input(set.kind == relatedness || trained_on >= cross_validation_folds,
-              "{}: {} {}, and cross-validation in {} parts needs {} or more",
-              printable(files.front().string()), trained_on,
-              set.kind == classification ? "sentences" : "pairs", cross_validation_folds,
+              "{}: {} {}, and cross-validation in {} parts needs {} or more", files.front().string(),
+              trained_on, set.kind == classification ? "sentences" : "pairs", cross_validation_folds,
               cross_validation_folds);
   return set;
 }
@@ -135,8 +135,8 @@ std::vector<SentenceSet> read_sentence_sets(const std::vector<std::string>& fold
       });
       if (is_there) sets.push_back(read_set(known, folder));
     }
-    check_input(sets.size() > before, "{}: none of the known sets of sentences is here: {}",
-                printable(folder), fmt::join(names, ", "));
+    check_input(sets.size() > before, "{}: none of the known sets of sentences is here: {}", folder,
+                fmt::join(names, ", "));
   }
   return sets;
 }
@@ -241,9 +241,8 @@ std::vector<Variable> expand_vocabulary(SkipThought& model, SkipThoughtTask& tas
     for (const std::string& word : task.vocabulary().encode(text, name).missing)
       if (seen.insert(word).second) missing.push_back(word);
   VocabularyExpansion expansion = rondo::expand_vocabulary(model, task.vocabulary(), file, missing);
-  fmt::print(stderr,
-             "lm: {}: vectors for {} of {} words that the run does not know, by a map from {} words\n",
-             printable(file), expansion.found, expansion.asked, expansion.shared);
+  print_note(fmt::format("{}: vectors for {} of {} words that the run does not know, by a map from {} words",
+                         file, expansion.found, expansion.asked, expansion.shared));
   task.set_vocabulary(std::move(expansion.vocabulary));
   return std::move(expansion.tables);
 }

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <limits>
 
+#include "data/files/lines.h"
 #include "lm/program/terminal.h"
 #include "tensor/error.h"
 
@@ -46,7 +47,7 @@ std::string tick_text(double tick) {
 
 std::string svg_escaped(const std::string& text) {
   std::string result;
-  for (const char it : text)
+  for (const char it : printable(text))
     result += it == '<'    ? "&lt;"
               : it == '>'  ? "&gt;"
               : it == '&'  ? "&amp;"

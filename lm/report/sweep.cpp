@@ -63,19 +63,26 @@ std::string for_file_name(const std::string& value) {
   return name;
 }
 
-/// A copy of a run that has these values, too. They are set in `scratch`, which checks each on its own;
-/// `named` are the keys that folders are named after.
-SweepRun with_values(SweepRun run, const SweptSettings& swept, const std::vector<std::string>& values,
-                     const std::vector<std::string>& named, Recipe& scratch) {
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    const std::string& key = swept.keys[k];
-    run.settings.push_back({fmt::format("--set {}={}", key, values[k]), key, values[k]});
-    apply_setting(run.settings.back(), keys_of(scratch));
-    if (std::find(named.begin(), named.end(), key) == named.end()) continue;
-    if (!run.name.empty()) run.name += '_';
-    run.name += shown_name(key, named) + "=" + for_file_name(shown_value(scratch, key));
+/// Settings of a run, and what they add to the name of its folder.
+using Choice = std::pair<std::vector<Setting>, std::string>;
+
+/// The choices of an axis. Each is set in `scratch`, which checks its values, once and not in each
+/// combination; `named` are the keys that folders are named after.
+std::vector<Choice> choices_of(const SweptSettings& axis, const std::vector<std::string>& named,
+                               Recipe& scratch) {
+  std::vector<Choice> choices;
+  const Keys keys = keys_of(scratch);
+  for (const std::vector<std::string>& values : axis.values) {
+    auto& [settings, name] = choices.emplace_back();
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const std::string& key = axis.keys[k];
+      settings.push_back({fmt::format("--set {}={}", key, values[k]), key, values[k]});
+      const Key& set = apply_setting(settings.back(), keys);
+      if (std::find(named.begin(), named.end(), key) != named.end())
+        name += "_" + shown_name(key, named) + "=" + for_file_name(shown_value(set));
+    }
   }
-  return run;
+  return choices;
 }
 
 }  // namespace
@@ -97,7 +104,8 @@ SweptSettings parse_swept(const std::string& text) {
 
 std::vector<SweepRun> runs_of_sweep(const std::string& recipe, const std::vector<SweptSettings>& swept,
                                     std::optional<std::int64_t> seeds) {
-  Recipe scratch = load_recipe(recipe);
+  const Recipe loaded = load_recipe(recipe);
+  Recipe scratch = loaded;
   std::vector<SweptSettings> axes = swept;
   const bool sweeps_seed = std::any_of(swept.begin(), swept.end(), [](const SweptSettings& it) {
     return std::find(it.keys.begin(), it.keys.end(), seed_key) != it.keys.end();
@@ -115,18 +123,23 @@ std::vector<SweepRun> runs_of_sweep(const std::string& recipe, const std::vector
                   it.where, excerpt(key));
       if (it.values.size() > 1 || key == seed_key) named.push_back(key);
     }
-  std::vector<SweepRun> runs(1);
+  std::vector<Choice> combinations(1);
   for (const SweptSettings& axis : axes) {
-    check_input(runs.size() * axis.values.size() <= most_runs,
+    check_input(combinations.size() * axis.values.size() <= most_runs,
                 "these are more than {} runs: leave out some values or seeds", most_runs);
-    std::vector<SweepRun> longer;
-    for (const SweepRun& run : runs)
-      for (const std::vector<std::string>& values : axis.values)
-        longer.push_back(with_values(run, axis, values, named, scratch));
-    runs = std::move(longer);
+    const std::vector<Choice> choices = choices_of(axis, named, scratch);
+    std::vector<Choice> longer;
+    for (const auto& [settings, name] : combinations)
+      for (const auto& [more, its_name] : choices) {
+        std::vector<Setting>& all = longer.emplace_back(settings, name + its_name).first;
+        all.insert(all.end(), more.begin(), more.end());
+      }
+    combinations = std::move(longer);
   }
+  std::vector<SweepRun> runs;
   std::set<std::string> names;
-  for (SweepRun& run : runs) {
+  for (auto& [settings, name] : combinations) {
+    SweepRun& run = runs.emplace_back(SweepRun{name.substr(1), std::move(settings), {}});
     check_input(names.insert(run.name).second,
                 "{}: a value is given twice; a list is one value in [ ], as in model.hidden=[128,128]",
                 run.name);
@@ -134,7 +147,7 @@ std::vector<SweepRun> runs_of_sweep(const std::string& recipe, const std::vector
                 "{}...: the name of the run's folder has {} bytes, and may have {}: shorten the values",
                 run.name.substr(0, 40), run.name.size(), longest_file_name);
     try {
-      run.recipe = resolve_recipe(recipe, run.settings);
+      run.recipe = resolve_recipe(loaded, recipe, run.settings);
     } catch (const InputError& error) {
       throw InputError(run.name + ": " + error.what());
     }

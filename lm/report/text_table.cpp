@@ -9,14 +9,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "data/files/lines.h"
 #include "lm/program/terminal.h"
 #include "lm/report/svg.h"
 
 namespace rondo {
-
-namespace {
-using Json = nlohmann::ordered_json;
-}  // namespace
 
 Mean mean_of(const std::vector<double>& values) {
   Mean it{values.size()};
@@ -29,13 +26,15 @@ Mean mean_of(const std::vector<double>& values) {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 /// A column in lines of the same width, the header's two before the cells.
 std::vector<std::string> lines_of(const TextTable& table, std::size_t column) {
   const auto& [name, is_text] = table.columns[column];
   const std::size_t space = name.find(' ');
   std::vector<std::string> lines{space == std::string::npos ? "" : name.substr(0, space),
                                  name.substr(space + 1)};
-  for (const auto& row : table.rows) lines.push_back(row[column].text);
+  for (const auto& row : table.rows) lines.push_back(printable(row[column].text));
   int width = 0;
   for (const std::string& line : lines) width = std::max(width, columns_of(line));
   for (std::string& line : lines)
@@ -43,35 +42,45 @@ std::vector<std::string> lines_of(const TextTable& table, std::size_t column) {
   return lines;
 }
 
-/// The names of the columns, then the texts of each row, as `written` writes them.
+/// The names of the columns, then the texts of each row, as `written` writes them: it is told of the first
+/// ones of the rows.
 template <class Written>
 std::vector<std::vector<std::string>> texts_of(const TextTable& table, Written written) {
   std::vector<std::vector<std::string>> lines(1);
-  for (const TextColumn& it : table.columns) lines[0].push_back(written(it.name));
+  for (const TextColumn& it : table.columns) lines[0].push_back(written(it.name, false));
   for (const auto& row : table.rows) {
     lines.emplace_back();
-    for (const TableCell& cell : row) lines.back().push_back(written(cell.text));
+    for (const TableCell& cell : row) lines.back().push_back(written(cell.text, lines.back().empty()));
   }
   return lines;
 }
 
-/// The text with `escape` before each `letter`.
-std::string escaped(const std::string& text, char letter, char escape) {
+/// The text with `escape` before each of `letters`.
+std::string escaped(const std::string& text, std::string_view letters, char escape) {
   std::string result;
   for (const char it : text) {
-    if (it == letter) result += escape;
+    if (letters.find(it) != letters.npos) result += escape;
     result += it;
   }
   return result;
 }
 
-/// A value as a field of comma-separated values.
+/// A value as a field of comma-separated values. A text that a spreadsheet would compute gets an apostrophe.
 std::string csv_field(const Json& value) {
   if (value.is_null()) return "";
   if (!value.is_string()) return value.dump();
-  const std::string text = value;
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  return "\"" + escaped(text, '"', '"') + "\"";
+  std::string text = replace_invalid_utf8(value.get<std::string>());
+  const bool is_formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string::npos;
+  if (is_formula && !parse_number(text)) text.insert(0, "'");
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  return "\"" + escaped(text, "\"", '"') + "\"";
+}
+
+/// A text as one of Markdown, in a cell of a table. Code has no escapes, but for bars of tables.
+std::string markdown_text(const std::string& text, bool is_code) {
+  const std::string line = printable(text);
+  if (is_code && line.find_first_of("\\`") == std::string::npos) return "`" + escaped(line, "|", '\\') + "`";
+  return escaped(line, "\\`*<|", '\\');
 }
 
 }  // namespace
@@ -92,7 +101,7 @@ std::string text_of(const TextTable& table, int width) {
         table.rows.size() > 1 && std::all_of(table.rows.begin(), table.rows.end(),
                                              [&](const auto& row) { return row[i].text == value; });
     if (is_common) {
-      common.push_back(fmt::format("{}: {}", table.columns[i].name, value));
+      common.push_back(fmt::format("{}: {}", table.columns[i].name, printable(value)));
       continue;
     }
     const std::vector<std::string> next = lines_of(table, i);
@@ -110,19 +119,18 @@ int table_width() {
 }
 
 std::string markdown_of(const TextTable& table) {
-  auto lines = texts_of(table, [](const std::string& text) { return escaped(text, '|', '\\'); });
+  const auto lines = texts_of(table, markdown_text);
   std::string markdown = fmt::format("| {} |\n|", fmt::join(lines[0], " | "));
   for (const TextColumn& it : table.columns) markdown += it.is_text ? "---|" : "---:|";
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    lines[i][0] = fmt::format("`{}`", lines[i][0]);
+  for (std::size_t i = 1; i < lines.size(); ++i)
     markdown += fmt::format("\n| {} |", fmt::join(lines[i], " | "));
-  }
   return markdown + '\n';
 }
 
 std::string html_of(const TextTable& table) {
   std::string html = "<table>\n";
-  for (const std::vector<std::string>& line : texts_of(table, svg_escaped))
+  for (const std::vector<std::string>&line :
+       texts_of(table, [](const std::string&text, bool) { return svg_escaped(text); }))
     html += fmt::format("<tr><td>{}</td></tr>\n", fmt::join(line, "</td><td>"));
   return html + "</table>\n";
 }

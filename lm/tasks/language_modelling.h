@@ -69,7 +69,7 @@ inline void check_model(const LanguageModelOptions& model, const std::string& wh
 /// for a file without any word of the vocabulary.
 inline std::int64_t set_word_vectors(const Tensor& table, const Vocabulary& vocabulary,
                                      const std::filesystem::path& file) {
-  const std::string name = printable(file.string());
+  const std::string name = file.string();
   const auto E = static_cast<std::size_t>(table.shape().columns());
   std::vector<real> rows = table.to_vector();
   std::vector<bool> is_set(static_cast<std::size_t>(vocabulary.size()));
@@ -188,9 +188,9 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
   void prepare() override {
     check_input(vocabulary().types() >= 2, "{}: one symbol only, nothing to predict", texts_.train.name);
     encoded("train");
-    check_streams(validation_reading(), std::ssize(encoded("valid").ids));
+    check_streams(validation_reading(), std::ssize(encoded("valid").ids), "train.eval_streams: ");
     for (const std::string& split : measured_splits())
-      check_streams(final_reading(), std::ssize(encoded(split).ids));
+      check_streams(final_reading(), std::ssize(encoded(split).ids), "train.final_streams: ");
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = texts_.notes;
@@ -229,7 +229,7 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
     const Tensor table = parameter_named(model, "embedding.weight").value();
     const std::int64_t found = set_word_vectors(table, vocabulary(), settings.embedding_file);
     return {fmt::format("{}: vectors of {} of {} words; the others begin with random ones",
-                        printable(settings.embedding_file), found, vocabulary().size())};
+                        settings.embedding_file, found, vocabulary().size())};
   }
   std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
     return std::make_unique<LanguageModelling>(own(model), settings.train, encoded("train").ids,
@@ -283,11 +283,7 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
   ProbeOptions probe_options() const override { return {.steps = settings.train.batches.chunks.length}; }
   Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
                const ReportDone& progress) override {
-    const EncodedText& text = encoded(split);
-    check_input(std::ssize(text.ids) > options.steps,
-                "{}: {} symbols are too few for a sequence of {} and the symbol after it: use fewer --steps",
-                this->text(split).name, text.ids.size(), options.steps);
-    return rondo::probe(own(model), text.ids, options, progress);
+    return rondo::probe(own(model), encoded(split).ids, options, progress);
   }
 
   const CorpusText& texts() const { return texts_; }

@@ -1,5 +1,5 @@
 // Multi-task learning as a task: encoder-decoders that share encoders and decoders by language. The
-// objective: lm/tasks/multi_task_objective.h. Next: nn/models/shared_encoder_decoders.h.
+// objective: lm/tasks/multi_task_objective.h. Next: nn/models/encoder_decoder.h.
 #pragma once
 
 #include <fmt/ranges.h>
@@ -15,7 +15,7 @@
 #include "data/sentences/parallel_text.h"
 #include "lm/tasks/multi_task_objective.h"
 #include "lm/tasks/translation.h"
-#include "nn/models/shared_encoder_decoders.h"
+#include "nn/models/encoder_decoder.h"
 
 namespace rondo {
 

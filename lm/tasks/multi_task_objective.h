@@ -7,7 +7,7 @@
 // where alpha_i is the mixing ratio of task i. The first task is the reference: its ratio is 1, it ends the
 // epochs, and its figure decides which weights are best. Task i gets alpha_i updates for each update of the
 // reference on average; when its data end, they begin again. Models that share modules:
-// nn/models/shared_encoder_decoders.h.
+// nn/models/encoder_decoder.h.
 #pragma once
 
 #include <cmath>

@@ -116,7 +116,9 @@ class SentenceTask : public TextTask<Derived, Settings, Model, Texts, Encoded> {
   }
   Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
     const Encoded& text = encoded(split);
-    return evaluate_on(own(model), text, progress_of("evaluating " + split, text.size()));
+    Scores scores = evaluate_on(own(model), text, progress_of("evaluating " + split, text.size()));
+    if constexpr (requires { this->text(split).left_out; }) scores.warning = this->text(split).left_out;
+    return scores;
   }
   Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
                const ReportDone& progress) override {

@@ -127,6 +127,7 @@ inline std::vector<std::int64_t> possible(const Utterances& utterances, const Fr
 /// Copies these utterances.
 inline Utterances some_of(const Utterances& all, const std::vector<std::int64_t>& chosen) {
   Utterances some;
+  some.left_out = all.left_out;
   for (const std::int64_t it : chosen) {
     const auto i = static_cast<std::size_t>(it);
     some.frames.push_back(all.frames[i]);
@@ -261,8 +262,12 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
   void prepare() override {
     Utterances train = encode("train");
     const std::vector<std::int64_t> with_loss = possible(train, settings.frames);
-    left_out_ = train.size() - std::ssize(with_loss);
-    if (left_out_ > 0) train = some_of(train, with_loss);
+    if (const std::int64_t short_ones = train.size() - std::ssize(with_loss); short_ones > 0) {
+      train = some_of(train, with_loss);
+      texts_.notes.push_back(
+          fmt::format("{} training utterances have fewer steps than their transcripts need, and are left out",
+                      short_ones));
+    }
     check_input(train.size() > 0,
                 "{}: all utterances are too short for their transcripts: make data.stack smaller",
                 texts_.at("train").name);
@@ -276,10 +281,8 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = texts_.notes;
-    if (left_out_ > 0)
-      notes.push_back(
-          fmt::format("{} training utterances have fewer steps than their transcripts need, and are left out",
-                      left_out_));
+    for (const auto& [split, it] : encoded_)
+      if (!it.left_out.empty()) notes.push_back(fmt::format("{}: {}", split, it.left_out));
     return notes;
   }
   void assume(const Sizes& sizes) override {
@@ -329,23 +332,25 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
     reading_progress_ = show_nothing;
     Scores scores = evaluate_recogniser(own(model), utterances, settings.frames, vocabulary(), decode,
                                         progress_of("evaluating " + split, utterances.size()));
+    scores.warning = utterances.left_out;
     if (!texts_.stand_in.empty()) scores.details.push_back({"stand_in", texts_.stand_in});
     return scores;
   }
-  /// A line is the path of a recording; the answer is its transcript.
+  /// A line is the path of a recording; the answer is its transcript, and empty if it cannot be read. All are
+  /// taken as those of one speaker.
   std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
-    std::vector<std::string> files;
-    for (const InputLine& line : lines) files.push_back(line.text);
+    SpeechText text;
+    for (const InputLine& line : lines) text.utterances.push_back({line.name, "", "", {line.text}});
     std::vector<LineAnswer> answers(lines.size());
     const SpeechDecoder decode(settings.decoding, vocabulary());
-    const Utterances recordings{read_frames(files, settings.frames, statistics()),
-                                std::vector<std::vector<std::int32_t>>(files.size()),
-                                {}};
+    const Utterances recordings = read_utterances(text, vocabulary(), settings.frames, statistics());
+    answers.front().note = recordings.left_out;
     recognise_each(own(model), recordings, settings.frames, {},
                    [&](std::size_t i, const Tensor& log_p, double) {
                      const LabelHypothesis best = decode(log_p);
-                     answers[i].text = vocabulary().decode(best.labels);
-                     answers[i].score = best.log_p;
+                     LineAnswer& answer = answers[recordings.places[i]];
+                     answer.text = vocabulary().decode(best.labels);
+                     answer.score = best.log_p;
                    });
     return answers;
   }
@@ -370,7 +375,6 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
   static constexpr const char* statistics_file = "frames.txt";
 
   std::optional<FrameStatistics> statistics_;
-  std::int64_t left_out_ = 0;  // training utterances that are too short for their transcripts
   ProgressOf reading_progress_ = show_nothing;
 };
 

@@ -115,10 +115,7 @@ inline std::vector<std::string> notes_of(const Pairs& train, std::int64_t max_le
 /// A warning if more than half of the translations of a text are empty; else empty.
 inline std::string warning_of_empty(std::int64_t empty, std::int64_t translations) {
   if (2 * empty <= translations) return "";
-  return fmt::format(
-      "{} of {} translations are empty: the model has not learnt enough, or a wide beam prefers short ones: "
-      "decoding.beam=1, or a decoding.length_penalty",
-      empty, translations);
+  return fmt::format("{} of {} translations are empty", empty, translations);
 }
 
 /// Translates a text, and measures nats, BLEU and chrF; of pairs without a source, which are a language

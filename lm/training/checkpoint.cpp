@@ -14,8 +14,15 @@ namespace {
 
 constexpr const char* real_name = sizeof(real) == 4 ? "F32" : "F64";
 
+/// The same, which can be read and written.
+const Tensor& in_memory(const Tensor& x) {
+  check(has_memory(x.device()), "[model] on the device {} it has no values: allocate() it on another first",
+        name_of(x.device()));
+  return x;
+}
+
 /// Contiguous, on the host.
-Tensor on_host(const Tensor& x) { return contiguous(x.to(Device::cpu)); }
+Tensor on_host(const Tensor& x) { return contiguous(in_memory(x).to(Device::cpu)); }
 
 /// The tensor must lie on the host, be contiguous and outlive the bytes.
 TensorBytes as_bytes(const std::string& name, const Tensor& tensor) {
@@ -134,7 +141,7 @@ void load_model(const std::filesystem::path& path, const Module& model) {
   check_layout(file, model);
   check_values_or_warn(file);
   for_each_tensor(model, [&](const std::string& name, const Shape& shape, real least, auto tensor) {
-    tensor().set(numbers_of(file, name, shape, least).data());
+    in_memory(tensor()).set(numbers_of(file, name, shape, least).data());
   });
 }
 
@@ -182,7 +189,7 @@ void StateFile::check_shape(const std::string& name, const Shape& shape) const {
 void StateFile::check_values_or_warn() const { rondo::check_values_or_warn(file_); }
 
 void StateFile::read(const std::string& name, const Tensor& to, real least) const {
-  to.set(numbers_of(file_, name, to.shape(), least).data());
+  in_memory(to).set(numbers_of(file_, name, to.shape(), least).data());
 }
 void StateFile::read(const std::string& name, double& number, double least) const {
   number = parse_number(file_, name, least, std::numeric_limits<double>::max());

@@ -122,7 +122,7 @@ std::string ForeignWeights::for_each_tensor(const Module& model, Use use) const 
     return name.find("bias_hh_l") != name.npos;
   });
   return fmt::format(
-      "{}{}{}: {}a map of names renames tensors (OLD = NEW), leaves them out (OLD =) or makes "
+      "{}{}{}: {}a map of names, --map FILE, renames tensors (OLD = NEW), leaves them out (OLD =) or makes "
       "missing ones zero (= NEW)",
       lacks, lacks.empty() || has.empty() ? "" : ", and ",
       has.empty() ? "" : has + (lacks.empty() ? ", which this model does not have" : " in addition"),
@@ -145,9 +145,8 @@ void ForeignWeights::check_layout(const Module& model) const {
         }
       });
   const std::string shapes = listed(differences);
-  if (!unmatched.empty())
-    throw NamesDiffer(fmt::format("{}: {}{}{}", file_.name(), unmatched, shapes.empty() ? "" : "; ", shapes));
-  check_input(shapes.empty(), "{}: {}", file_.name(), shapes);
+  check_input(unmatched.empty() && shapes.empty(), "{}: {}{}{}", file_.name(), unmatched,
+              unmatched.empty() || shapes.empty() ? "" : "; ", shapes);
 }
 
 std::vector<real> ForeignWeights::numbers_of(const Source& source) const {

@@ -18,12 +18,6 @@
 
 namespace rondo {
 
-/// What check_layout() throws if the file lacks tensors or has others: a caller may say how a map is given.
-class NamesDiffer : public InputError {
- public:
-  using InputError::InputError;
-};
-
 class ForeignWeights {
  public:
   /// Reads the header. InputErrors of Safetensors; for two tensors that would have one name, a tensor that
@@ -32,8 +26,8 @@ class ForeignWeights {
 
   /// Finds a tensor by its name here; nothing if the file has none.
   std::optional<std::vector<std::int64_t>> shape_of(const std::string& name) const;
-  /// NamesDiffer that lists what is missing and what is too much, InputError for tensors of another shape.
-  /// Tied parameters may have any one of their names, or several.
+  /// InputError that lists what is missing, what is too much, and tensors of another shape. Tied parameters
+  /// may have any one of their names, or several.
   void check_layout(const Module& model) const;
   /// Reads all weights and buffers, of 16, 32 or 64 bits. The InputErrors of check_layout(); for a number
   /// that is not finite or below what its buffer may have, and for tied parameters whose values differ.

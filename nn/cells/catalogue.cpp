@@ -42,9 +42,8 @@ NamedCell cell(std::string name, std::string description) {
 /// One line for each of Rondo's cells; add_cell() appends others.
 std::vector<NamedCell>& catalogue() {
   static std::vector<NamedCell> cells = {
-      cell<Rnn<>>("rnn", "simple recurrent network, Elman 1990"),
-      cell<Rnn<Sum, PreviousState, RnnActivation::identity>>("linear_rnn",
-                                                             "the same with the identity instead of tanh"),
+      cell<Rnn<Sum, PreviousState, TanhOrRelu>>("rnn", "simple recurrent network, Elman 1990"),
+      cell<Rnn<Sum, PreviousState, Identity>>("linear_rnn", "the same with the identity instead of tanh"),
       cell<Lstm<>>("lstm", "long short-term memory, Hochreiter & Schmidhuber 1997"),
       cell<Lstm<Sum, PreviousState, LstmGatesSigmoid>>(
           "lstm_sigmoid", "the same with a sigmoid as output activation, Maupome & Meurs (7)"),
@@ -62,8 +61,8 @@ std::vector<NamedCell>& catalogue() {
           "tmgru", "true multiplicative GRU: an intermediate state for each gate, Maupome & Meurs"),
       cell<Rnn<Integration>>("mi_rnn", "RNN with multiplicative integration, Wu et al. 2016"),
       cell<Rnn<Product>>("mi_rnn_simple", "the same with the product alone"),
-      cell<Rnn<Integration, PreviousState, RnnActivation::identity>>(
-          "linear_mi_rnn", "mi_rnn with the identity instead of tanh"),
+      cell<Rnn<Integration, PreviousState, Identity>>("linear_mi_rnn",
+                                                      "mi_rnn with the identity instead of tanh"),
       cell<Lstm<Integration>>("mi_lstm", "LSTM with multiplicative integration, Wu et al. 2016"),
       cell<Gru<Integration>>("mi_gru", "GRU with multiplicative integration, Wu et al. 2016"),
       cell<DeepTransitionRnn>("dt_rnn", "deep-transition RNN, Pascanu et al. 2013"),
@@ -117,8 +116,8 @@ std::string cells_with(const std::string& key) {
 std::string value_text(const Member& member) {
   return std::visit(
       []<class It>(const It& it) {
-        if constexpr (std::is_same_v<It, OptionalMember>) {
-          return fmt::format("{}", it.member->value_or(it.none));
+        if constexpr (std::is_same_v<It, std::optional<double>*>) {
+          return fmt::format("{}", it->value_or(not_given));
         } else if constexpr (std::is_same_v<It, ChoiceMember>) {
           return it.names[it.get()];
         } else {

@@ -38,7 +38,7 @@ struct Dropout : Module {
     return Variable(drawn);
   }
 
-  double probability;
+  DropRate probability;
   bool variational;
 };
 
@@ -51,7 +51,7 @@ struct WeightDrop : Module {
     return training() ? dropout(weight, probability, next_key(), BatchSlice{}) : weight;
   }
 
-  double probability;
+  DropRate probability;
 };
 
 }  // namespace rondo

@@ -36,7 +36,7 @@ struct EmbeddingDropout : Module {
     return scale_rows(vectors, of_places);
   }
 
-  double probability;
+  DropRate probability;
 };
 
 }  // namespace rondo

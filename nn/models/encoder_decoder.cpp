@@ -7,6 +7,38 @@
 #include "autograd/operators/functions.h"
 
 namespace rondo {
+
+Keys keys_of(EncoderDecoderOptions& it) {
+  const Keys of_model = {
+      {"encoder_layers", &it.encoder_layers, between(1, 1000), "layers", "of the encoder"},
+      {"decoder_layers", &it.decoder_layers, between(1, 1000), "layers", "of the decoder"},
+      {"bidirectional", &it.bidirectional, "the encoder reads the source in both directions"},
+      {"attention", choice(it.attention),
+       "the score by which the decoder attends to the source's states; none: it reads the last one, the "
+       "fixed context, at every step"},
+      {"input_feeding", &it.input_feeding, "the decoder reads its last readout as well"},
+      {"bridge", choice(it.bridge),
+       "the decoder's first state: zeros, the encoder's last one, or a trained layer of it"},
+      {"readout", &it.readout, between(0, 1'000'000), "units",
+       "width of the layer between decoder and output; 0: model.hidden"},
+      {"tied", choice(it.tied),
+       "tables that are one: the target's embedding and the output's weights; all: the source's embedding, "
+       "too"},
+  };
+  return sentence_keys(it, of_model);
+}
+
+void check_options(const EncoderDecoderOptions& options) {
+  check_limits_of(options);
+  check_sentence_options(options);
+  check_input(!options.input_feeding || options.attention != Score::none,
+              "model.input_feeding feeds back what attention has read: set model.attention, or leave it out");
+  check_input(options.tied == TiedTables::none || options.readout_width() == options.embedding,
+              "model.tied needs a readout as wide as the embedding: --set model.readout={}, or --set "
+              "model.tied=none",
+              options.embedding);
+}
+
 namespace {
 
 EncoderDecoderOptions checked_with(const EncoderDecoderOptions& options, int64_t source_vocabulary,
@@ -214,6 +246,8 @@ EncoderDecoder::Position EncoderDecoder::select(const Position& position,
 
 EncoderDecoder::Step EncoderDecoder::advance(const Variable& symbols, const Position& position,
                                              const Source& source, const Lengths& lengths) {
+  check(source.sentences > 0,
+        "[decoder] a source of one sentence or more was expected, as encode() returns it");
   Variable input = symbols;
   if (options_.input_feeding) input = concat({symbols, position.readout});
   if (!decoder_->attention) {
@@ -236,6 +270,28 @@ CrossEntropy EncoderDecoder::cross_entropy(const Variable& readout, const Tokens
                                            double smoothing) const {
   return linear_cross_entropy(readout, decoder_->output->weight, decoder_->output->bias, targets, {},
                               smoothing);
+}
+
+SharedEncoderDecoders::SharedEncoderDecoders(const EncoderDecoderOptions& options,
+                                             const std::map<std::string, int64_t>& vocabularies,
+                                             const std::vector<Route>& routes, uint64_t seed, Device device)
+    : routes_(routes) {
+  check_options(options);
+  check_input(options.tied != TiedTables::all,
+              "model.tied = \"all\" is for one encoder-decoder; here set \"output\": each language has its "
+              "own tables");
+  std::map<std::string, std::shared_ptr<Encoder>> encoders;
+  std::map<std::string, std::shared_ptr<Decoder>> decoders;
+  for (const Route& route : routes) {
+    std::shared_ptr<Encoder>& encoder = encoders[route.source];
+    if (!encoder && !route.source.empty())
+      encoder = std::make_shared<Encoder>(*this, route.source, options, vocabularies.at(route.source));
+    std::shared_ptr<Decoder>& decoder = decoders[route.target];
+    if (!decoder)
+      decoder = std::make_shared<Decoder>(*this, route.target, options, vocabularies.at(route.target));
+    models_.push_back(std::make_unique<EncoderDecoder>(*this, options, encoder, decoder));
+  }
+  finalize(seed, options.init_all, device);
 }
 
 }  // namespace rondo

@@ -15,10 +15,21 @@
 //
 // Besides the previous symbol the decoder reads e_t: the fixed context c, or with input feeding (Luong et
 // al., section 3.3) the last readout r_(t-1), or nothing. Both sides of a pair end in an end symbol, which is
-// also y_0. Data: data/sentences/pairs.h. Next: lm/tasks/translation.h.
+// also y_0.
+//
+// Several tasks: Luong, Le, Sutskever, Vinyals & Kaiser 2016, "Multi-task Sequence to Sequence Learning",
+// section 3. There is one encoder of each language that is read, one decoder of each that is written:
+//
+//   one-to-many    de -> en, de -> de                  share the encoder of de
+//   many-to-one    de -> en, en -> en, nothing -> en   share the decoder of en
+//   many-to-many   de -> en, de -> de, en -> en        share both
+//
+// Data: data/sentences/pairs.h. Next: lm/tasks/translation.h.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -89,7 +100,7 @@ struct Decoder : Module {
 };
 
 /// How an encoder and a decoder compute together. They are its own, or parts of a larger model in which
-/// several encoder-decoders share them (nn/models/shared_encoder_decoders.h).
+/// several encoder-decoders share them (SharedEncoderDecoders).
 class EncoderDecoder : public Module {
  public:
   /// A model of its own: lays the parameters out and draws their initial values (Module::finalize()).
@@ -158,6 +169,32 @@ class EncoderDecoder : public Module {
   EncoderDecoderOptions options_;
   std::shared_ptr<Decoder> decoder_;
   std::shared_ptr<Encoder> encoder_;  // null: a language model
+};
+
+/// From which language to which. Without a source it is a language model: EncoderDecoder without an encoder.
+struct Route {
+  std::string source, target;
+};
+
+/// What is shared follows from the languages. A bridge and an attention belong to the decoder. The names of
+/// parameters begin with the language: de.source_embedding.weight, de.encoder.weight_ih_l0,
+/// en.target_embedding.weight, en.decoder.weight_ih_l0, en.W_c.
+class SharedEncoderDecoders : public Module {
+ public:
+  /// `vocabularies` has the number of symbols of each language. InputErrors of check_options(), and for
+  /// tables that all are to be one.
+  SharedEncoderDecoders(const EncoderDecoderOptions& options,
+                        const std::map<std::string, int64_t>& vocabularies, const std::vector<Route>& routes,
+                        uint64_t seed = 1, Device device = Device::cpu);
+
+  const std::vector<Route>& routes() const { return routes_; }
+  /// Returns the model of route `index`.
+  EncoderDecoder& at(size_t index) { return *models_.at(index); }
+  const EncoderDecoder& at(size_t index) const { return *models_.at(index); }
+
+ private:
+  std::vector<Route> routes_;
+  std::vector<std::unique_ptr<EncoderDecoder>> models_;
 };
 
 }  // namespace rondo

@@ -114,7 +114,7 @@ CrossEntropy LanguageModel::cross_entropy(const Output& output, const Tokens& ta
 }
 
 std::vector<State> streams_of(const std::vector<State>& states, int64_t first, int64_t count) {
-  if (first == 0 && count == states.front().h.shape()[0]) return states;
+  if (states.empty() || (first == 0 && count == states.front().h.shape()[0])) return states;
   std::vector<State> result;
   for (const State& state : states)
     result.push_back(state.map([&](const Variable& x) { return x.slice(first, first + count); }));

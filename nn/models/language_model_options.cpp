@@ -32,11 +32,11 @@ Keys keys_of(LanguageModelOptions& it) {
       {"tied", &it.tied, "the output layer uses the embedding's weights"},
       {"dropout", &it.dropout, any_rate(), "share of units",
        "dropped from the embedding, between layers and before the output", true},
-      {"input_dropout", OptionalMember{&it.input_dropout, -1}, any_rate(), "share of units",
+      {"input_dropout", &it.input_dropout, any_rate(), "share of units",
        "dropped from the embedding; -1: model.dropout", true},
-      {"hidden_dropout", OptionalMember{&it.hidden_dropout, -1}, any_rate(), "share of units",
+      {"hidden_dropout", &it.hidden_dropout, any_rate(), "share of units",
        "dropped between recurrent layers; -1: model.dropout", true},
-      {"output_dropout", OptionalMember{&it.output_dropout, -1}, any_rate(), "share of units",
+      {"output_dropout", &it.output_dropout, any_rate(), "share of units",
        "dropped from the last recurrent layer's output; -1: model.dropout", true},
       {"variational",
        &it.variational,
@@ -104,7 +104,8 @@ void check_adaptive(const LanguageModelOptions& options) {
 }  // namespace
 
 LanguageModelOptions layer_by_layer(const LanguageModelOptions& given) {
-  check_input(!given.hidden.empty() && given.layers > 0, "a model needs at least one recurrent layer");
+  check_limits_of(given);
+  check_input(!given.hidden.empty(), "a model needs at least one recurrent layer");
   const auto widths = static_cast<int64_t>(given.hidden.size());
   check_input(widths == 1 || given.layers == 1 || given.layers == widths,
               "model.hidden has {} widths for {} layers: give one for each, or one for all", widths,
@@ -145,8 +146,6 @@ LanguageModelOptions layer_by_layer(const LanguageModelOptions& given) {
               "model.tied = false");
   check_input(!options.tied || options.output_init.kind == InitialValues::Kind::pytorch,
               "tied output vectors have the initial values of the embedding: leave out model.output_init");
-  check_input(options.experts >= 1, "a model has one softmax or a mixture of several (model.experts), not {}",
-              options.experts);
   check_input(options.experts > 1 || options.latent_dropout == 0,
               "model.latent_dropout drops what lies between a mixture's experts and the output: set "
               "model.experts, or leave it out");

@@ -95,7 +95,6 @@ AdaptiveSoftmax::AdaptiveSoftmax(Module& parent, std::string softmax_name, int64
 }
 
 CrossEntropy AdaptiveSoftmax::cross_entropy(const Variable& x, const Tokens& targets) const {
-  check(targets != nullptr, "[adaptive_softmax] there are no targets");
   std::vector<int32_t> in_head = targets->values();
   std::vector<std::vector<int32_t>> rows(tail_.size()), in_cluster(tail_.size());
   for (size_t r = 0; r < in_head.size(); ++r) {

@@ -92,6 +92,8 @@ std::vector<State> RecurrentStack::initial_states(int64_t batch) const {
 }
 
 Variable last_h(const std::vector<State>& states, bool bidirectional) {
+  check(std::ssize(states) > int64_t{bidirectional},
+        "[last_h] a state of each direction was expected, got {}", states.size());
   return bidirectional ? concat({states.end()[-2].h, states.back().h}) : Variable(states.back().h);
 }
 

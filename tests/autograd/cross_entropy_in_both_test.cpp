@@ -1,5 +1,7 @@
-// The blocked output layer and loss: against plain loops over several blocks, what is ignored, when gradients
-// arrive, and what it keeps. Gradient checks: tests/autograd/functions_in_double_test.cpp.
+// The losses that are computed in blocks, of an output layer and of a mixture of softmaxes: against plain
+// loops over several blocks, what is ignored, when gradients arrive, and what they keep. Gradient checks:
+// tests/autograd/functions_in_double_test.cpp; whole models:
+// tests/nn/models/language_model_values_in_double_test.cpp.
 #include "autograd/cross_entropy.h"
 
 #include <gtest/gtest.h>
@@ -15,28 +17,36 @@
 #include "tensor/random.h"
 #include "tests/tensor/errors.h"
 
-namespace rondo {
+namespace rondo::cross_entropy_test {
 namespace {
 
 using Numbers = std::vector<real>;
-constexpr double tolerance = sizeof(real) == 4 ? 1e-5 : 1e-12;
 constexpr real nan = std::numeric_limits<real>::quiet_NaN();
 
-/// x, W, b and row weights with their gradients; targets.
+/// x, W, b and, of each row, its weight or the log prior of its experts, with their gradients; targets.
 struct Problem {
-  Problem(int64_t N, int64_t V, int64_t H)
-      : x({N, H}), weight({V, H}), bias({V}), row_weights({N}), targets(static_cast<size_t>(N)) {
+  /// Without experts: the loss of one softmax, of weighted rows.
+  Problem(int64_t N, int64_t V, int64_t H, int64_t experts = 0)
+      : mixes(experts > 0),
+        K(std::max<int64_t>(experts, 1)),
+        x({N, K * H}),
+        weight({V, H}),
+        bias({V}),
+        of_rows(mixes ? Shape{N, K} : Shape{N}),
+        targets(static_cast<size_t>(N)) {
     uint64_t seed = 0;
-    for (const Tensor& value : {x, weight, bias, row_weights}) {
+    for (const Tensor& value : {x, weight, bias, of_rows}) {
       fill_uniform(value, {.seed = ++seed}, -1, 1);
       gradients.push_back(Tensor::zeros(value.shape()));
     }
+    if (mixes) copy(log_softmax(of_rows).value(), of_rows);
     for (int64_t r = 0; r < N; ++r) targets[r] = static_cast<int32_t>(r * 7919 % V);
   }
   CrossEntropy loss() const {
-    return linear_cross_entropy(Variable::leaf(x, gradients[0]), Variable::leaf(weight, gradients[1]),
-                                Variable::leaf(bias, gradients[2]), tokens(targets),
-                                Variable::leaf(row_weights, gradients[3]), smoothing);
+    const Variable rows = Variable::leaf(x, gradients[0]), W = Variable::leaf(weight, gradients[1]),
+                   b = Variable::leaf(bias, gradients[2]), more = Variable::leaf(of_rows, gradients[3]);
+    return mixes ? mixture_cross_entropy(rows, more, W, b, tokens(targets))
+                 : linear_cross_entropy(rows, W, b, tokens(targets), more, smoothing);
   }
   std::vector<Numbers> gradient_values() const {
     std::vector<Numbers> values;
@@ -47,42 +57,60 @@ struct Problem {
     for (const Tensor& gradient : gradients) fill(gradient, value);
   }
 
-  Tensor x, weight, bias, row_weights;
+  bool mixes;
+  int64_t K;
+  Tensor x, weight, bias, of_rows;
   std::vector<Tensor> gradients;
   std::vector<int32_t> targets;
-  double smoothing = 0;
+  double smoothing = 0;  // not of a mixture
+  double tolerance = sizeof(real) == 4 ? 2e-5 : mixes ? 1e-11 : 2e-12;
 };
 
-/// The definition as loops in double: the cross entropy to a distribution. Ignored rows are passed over.
+/// The definitions as loops in double: the cross entropy to a distribution, or -log p of
+/// p = sum_k pi_k softmax(W x_k + b)[y]. Ignored rows are passed over.
 struct PlainLoops {
   explicit PlainLoops(const Problem& it) : each(it.targets.size(), 0) {
-    const int64_t V = it.weight.rows(), H = it.weight.columns();
+    const int64_t V = it.weight.rows(), H = it.weight.columns(), K = it.K;
     for (const Tensor& gradient : it.gradients) gradients.emplace_back(gradient.size(), 0.0);
     for (size_t r = 0; r < it.targets.size(); ++r) {
-      const double row_weight = it.row_weights.data()[r];
-      if (it.targets[r] < 0 || row_weight == 0) continue;
-      const real* x = it.x.data() + r * H;
-      std::vector<double> exponentials(V);
+      const int64_t y = it.targets[r];
+      const double row_weight = it.mixes ? 1 : it.of_rows.data()[r];
+      if (y < 0 || row_weight == 0) continue;
       const auto wanted = [&](int64_t v) {
-        return (v == it.targets[r] ? 1 - it.smoothing : 0) + it.smoothing / static_cast<double>(V);
+        return (v == y ? 1 - it.smoothing : 0) + it.smoothing / static_cast<double>(V);
       };
-      double sum = 0, logit_of_target = 0, wanted_logit = 0;
-      for (int64_t v = 0; v < V; ++v) {
-        double logit = it.bias.data()[v];
-        for (int64_t h = 0; h < H; ++h) logit += static_cast<double>(x[h]) * it.weight.data()[v * H + h];
-        if (v == it.targets[r]) logit_of_target = logit;
-        wanted_logit += wanted(v) * logit;
-        sum += exponentials[v] = std::exp(logit);
+      std::vector<std::vector<double>> softmax(K, std::vector<double>(V));
+      std::vector<double> share(K, 1);
+      double p = 0, smoothed = 0;
+      for (int64_t k = 0; k < K; ++k) {
+        const real* x = it.x.data() + (r * K + k) * H;
+        double sum = 0, wanted_logit = 0;
+        for (int64_t v = 0; v < V; ++v) {
+          double logit = it.bias.data()[v];
+          for (int64_t h = 0; h < H; ++h) logit += static_cast<double>(x[h]) * it.weight.data()[v * H + h];
+          wanted_logit += wanted(v) * logit;
+          sum += softmax[k][v] = std::exp(logit);
+        }
+        smoothed = std::log(sum) - wanted_logit;
+        for (double& s : softmax[k]) s /= sum;
+        if (it.mixes) share[k] = std::exp(static_cast<double>(it.of_rows.data()[r * K + k]));
+        p += share[k] * softmax[k][y];
       }
-      each[r] = std::log(sum) - logit_of_target;
-      gradients[3][r] = std::log(sum) - wanted_logit;
-      total += row_weight * gradients[3][r];
-      for (int64_t v = 0; v < V; ++v) {
-        const double dlogit = row_weight * (exponentials[v] / sum - wanted(v));
-        gradients[2][v] += dlogit;
-        for (int64_t h = 0; h < H; ++h) {
-          gradients[0][r * H + h] += dlogit * it.weight.data()[v * H + h];
-          gradients[1][v * H + h] += dlogit * x[h];
+      each[r] = -std::log(p);
+      total += row_weight * (it.mixes ? each[r] : smoothed);
+      if (!it.mixes) gradients[3][r] = smoothed;
+      for (int64_t k = 0; k < K; ++k) {
+        const real* x = it.x.data() + (r * K + k) * H;
+        const double posterior = share[k] * softmax[k][y] / p;
+        if (it.mixes) gradients[3][r * K + k] = -posterior;
+        for (int64_t v = 0; v < V; ++v) {
+          // d softmax_y / d logit_v = softmax_y ([v = y] - softmax_v)
+          const double dlogit = row_weight * posterior * (softmax[k][v] - wanted(v));
+          gradients[2][v] += dlogit;
+          for (int64_t h = 0; h < H; ++h) {
+            gradients[0][(r * K + k) * H + h] += dlogit * it.weight.data()[v * H + h];
+            gradients[1][v * H + h] += dlogit * x[h];
+          }
         }
       }
     }
@@ -93,80 +121,112 @@ struct PlainLoops {
 };
 
 /// actual = start + factor * expected
-void expect_near(const Tensor& actual, const std::vector<double>& expected, double start = 0,
-                 double factor = 1) {
+void expect_near(const Tensor& actual, const std::vector<double>& expected, double tolerance,
+                 double start = 0, double factor = 1) {
   const Numbers values = actual.to_vector();
   ASSERT_EQ(values.size(), expected.size());
   for (size_t i = 0; i < values.size(); ++i) {
     const double wanted = start + factor * expected[i];
-    ASSERT_NEAR(values[i], wanted, 2 * tolerance * std::max(1.0, std::abs(wanted)))
+    ASSERT_NEAR(values[i], wanted, tolerance * std::max(1.0, std::abs(wanted)))
         << fmt::format("{} element ", actual.shape()) << i;
   }
 }
 
-TEST(LinearCrossEntropy, AgreesWithPlainLoopsOverSeveralBlocks) {
-  for (const auto& [N, V, H] :
-       {std::tuple{1, 2, 1}, {5, 37, 3}, {130, 64, 5}, {300, 10007, 3}, {257, 3000, 4}, {6000, 50, 3}}) {
+void expect_plain(const Problem& problem) {
+  const CrossEntropy loss = problem.loss();
+  const PlainLoops expected(problem);
+  EXPECT_NEAR(loss.total.value().item(), expected.total,
+              problem.tolerance *
+                  (problem.mixes ? std::max(1.0, expected.total) : std::max(5.0, problem.x.rows() / 6.0)));
+  expect_near(loss.each, expected.each, problem.tolerance);
+  loss.total.backward();
+  for (size_t i = 0; i < 4; ++i) expect_near(problem.gradients[i], expected.gradients[i], problem.tolerance);
+  const NoGradient guard;
+  EXPECT_EQ(problem.loss().each.to_vector(), loss.each.to_vector());
+  EXPECT_EQ(problem.loss().total.value().item(), loss.total.value().item());
+}
+
+TEST(BlockedCrossEntropy, AgreesWithPlainLoopsOverSeveralBlocks) {
+  for (const auto& [N, V, H, K] : {std::tuple{1, 2, 1, 0},
+                                   {5, 37, 3, 0},
+                                   {130, 64, 5, 0},
+                                   {300, 10007, 3, 0},
+                                   {257, 3000, 4, 0},
+                                   {6000, 50, 3, 0},
+                                   {1, 2, 1, 1},
+                                   {70, 300, 4, 1},
+                                   {5, 37, 3, 4},
+                                   {130, 64, 5, 3},
+                                   {40, 10007, 3, 15},
+                                   {3, 5000, 2, 300},
+                                   {900, 50, 3, 7}})
     for (const double smoothing : {0.0, 0.1}) {
-      Problem problem(N, V, H);
+      SCOPED_TRACE(fmt::format("{} rows, {} symbols, {} wide, {} experts", N, V, H, K));
+      if (K > 0 && smoothing > 0) continue;
+      Problem problem(N, V, H, K);
       problem.smoothing = smoothing;
-      const CrossEntropy loss = problem.loss();
-      const PlainLoops expected(problem);
-      EXPECT_NEAR(loss.total.value().item(), expected.total, tolerance * std::max(10.0, N * 1.0));
-      expect_near(loss.each, expected.each);
-      loss.total.backward();
-      for (size_t i = 0; i < 4; ++i) expect_near(problem.gradients[i], expected.gradients[i]);
-      const NoGradient guard;
-      EXPECT_EQ(problem.loss().each.to_vector(), loss.each.to_vector());
-      EXPECT_EQ(problem.loss().total.value().item(), loss.total.value().item());
+      expect_plain(problem);
     }
+}
+
+TEST(BlockedCrossEntropy, BlocksOfAMixtureAreWholeGroupsOfExpertsAndOfOneHeight) {
+  EXPECT_EQ(cross_entropy_block_rows(12 * 70 * 15, 10000, 15), 255);  // 17 of 840
+  EXPECT_EQ(cross_entropy_block_rows(600, 10007, 15), 210);           // 40 in three blocks, of 14, 14 and 12
+  EXPECT_EQ(cross_entropy_block_rows(900, 5000, 300), 300);           // one of three
+}
+
+TEST(BlockedCrossEntropy, IgnoredRowsChangeNothingWhateverTheyHold) {
+  for (const int64_t experts : {0, 5}) {
+    const int64_t N = experts == 0 ? 300 : 60;
+    Problem problem(N, 10007, 3, experts);
+    if (!problem.mixes) problem.smoothing = 0.2;
+    for (int64_t r = 0; r < N; r += 4) {
+      fill(problem.x.slice_rows(r, r + 1), nan);
+      if (problem.mixes) fill(problem.of_rows.slice_rows(r, r + 1), nan);
+      if (problem.mixes || r % 8 == 0)
+        problem.targets[r] = -1;
+      else
+        problem.of_rows.mutable_data()[r] = 0;
+    }
+    expect_plain(problem);
   }
 }
 
-TEST(LinearCrossEntropy, IgnoredRowsChangeNothingWhateverTheyHold) {
-  Problem problem(300, 10007, 3);
-  problem.smoothing = 0.2;
-  for (int64_t r = 0; r < 300; r += 4) {
-    if (r % 8 == 0)
-      problem.targets[r] = -1;
-    else
-      problem.row_weights.mutable_data()[r] = 0;
-    fill(problem.x.slice_rows(r, r + 1), nan);
+TEST(BlockedCrossEntropy, OfNoScoredRowIsZeroWithoutGradient) {
+  for (const int64_t experts : {0, 5}) {
+    Problem problem(3, 5, 2, experts);
+    problem.targets = {-1, -1, -1};
+    problem.start_gradients_at(2);
+    const CrossEntropy loss = problem.loss();
+    EXPECT_EQ(loss.total.value().item(), 0);
+    EXPECT_EQ(loss.each.to_vector(), Numbers(3, 0));
+    loss.total.backward();
+    for (const Numbers& gradient : problem.gradient_values())
+      EXPECT_EQ(gradient, Numbers(gradient.size(), 2));
   }
-  const CrossEntropy loss = problem.loss();
-  const PlainLoops expected(problem);
-  EXPECT_NEAR(loss.total.value().item(), expected.total, 100 * tolerance);
-  expect_near(loss.each, expected.each);
-  loss.total.backward();
-  for (size_t i = 0; i < 4; ++i) expect_near(problem.gradients[i], expected.gradients[i]);
 }
 
-TEST(LinearCrossEntropy, OfNoScoredRowIsZeroWithoutGradient) {
-  Problem problem(3, 5, 2);
-  problem.targets = {-1, -1, -1};
-  problem.start_gradients_at(2);
-  const CrossEntropy loss = problem.loss();
-  EXPECT_EQ(loss.total.value().item(), 0);
-  EXPECT_EQ(loss.each.to_vector(), Numbers(3, 0));
-  loss.total.backward();
-  for (const Numbers& gradient : problem.gradient_values()) EXPECT_EQ(gradient, Numbers(gradient.size(), 2));
-}
+TEST(BlockedCrossEntropy, GradientsArriveScaledWithBackwardAndNotBefore) {
+  for (const int64_t experts : {0, 2}) {
+    const Problem problem(7, 37, 3, experts);
+    const PlainLoops expected(problem);
+    const auto expect = [&](double start, double factor) {
+      for (size_t i = 0; i < 4; ++i)
+        expect_near(problem.gradients[i], expected.gradients[i], problem.tolerance, start, factor);
+    };
+    problem.start_gradients_at(-2);
+    const std::vector<Numbers> before = problem.gradient_values();
+    { const CrossEntropy skipped = problem.loss(); }
+    const CrossEntropy loss = problem.loss();
+    EXPECT_EQ(problem.gradient_values(), before);
+    (loss.total * real(3)).backward();
+    expect(-2, 3);
 
-TEST(LinearCrossEntropy, GradientsArriveScaledWithBackwardAndNotBefore) {
-  const Problem problem(7, 37, 3);
-  const PlainLoops expected(problem);
-  problem.start_gradients_at(-2);
-  const std::vector<Numbers> before = problem.gradient_values();
-  { const CrossEntropy skipped = problem.loss(); }
-  const CrossEntropy loss = problem.loss();
-  EXPECT_EQ(problem.gradient_values(), before);
-  (loss.total * real(3)).backward();
-  for (size_t i = 0; i < 4; ++i) expect_near(problem.gradients[i], expected.gradients[i], -2, 3);
-
-  const CrossEntropy again = problem.loss();  // before the gradients are zeroed
-  problem.start_gradients_at(0);
-  again.total.backward();
-  for (size_t i = 0; i < 4; ++i) expect_near(problem.gradients[i], expected.gradients[i]);
+    const CrossEntropy again = problem.loss();  // before the gradients are zeroed
+    problem.start_gradients_at(0);
+    again.total.backward();
+    expect(0, 1);
+  }
 }
 
 TEST(LinearCrossEntropy, DoesNotOverflow) {
@@ -192,6 +252,21 @@ TEST(LinearCrossEntropy, SumsManyRowsInDouble) {
   const CrossEntropy loss =
       linear_cross_entropy(Tensor::zeros({N, 1}), Tensor::zeros({2, 1}), {}, tokens(std::vector<int32_t>(N)));
   EXPECT_NEAR(loss.total.value().item() / static_cast<double>(N), std::log(2.0), 1e-7);
+}
+
+TEST(MixtureCrossEntropy, NeitherOverflowsNorHidesNaN) {
+  // Expert 0 all but rules the target out, expert 1 is sure of it.
+  const Tensor x = Tensor::from({1000, -1000}, {1, 2}), weight = Tensor::from({1, -1}, {2, 1});
+  const Variable log_prior(Tensor::filled({1, 2}, real(std::log(0.5))));
+  const CrossEntropy loss = mixture_cross_entropy(x, log_prior, weight, {}, tokens({1}));
+  EXPECT_NEAR(loss.total.value().item(), std::log(2.0), 1e-6);
+  const CrossEntropy both =
+      mixture_cross_entropy(Tensor::from({1000, 1000}, {1, 2}), log_prior, weight, {}, tokens({1}));
+  EXPECT_NEAR(both.total.value().item(), 2000, 1e-3);
+  EXPECT_TRUE(
+      std::isnan(mixture_cross_entropy(Tensor::from({1, nan}, {1, 2}), log_prior, weight, {}, tokens({1}))
+                     .total.value()
+                     .item()));
 }
 
 // ---- Memory.
@@ -251,5 +326,18 @@ TEST(LinearCrossEntropy, ErrorsSayWhatWasExpected) {
             "[linear_cross_entropy] the row weights for x [2, 3] are [2], got [3]");
 }
 
+TEST(MixtureCrossEntropy, ErrorsSayWhatWasExpected) {
+  const Variable x(Tensor::zeros({2, 6})), log_prior(Tensor::zeros({2, 2})), weight(Tensor::zeros({5, 3}));
+  const auto error = [&](const Variable& a, const Variable& prior, std::vector<int32_t> ids) {
+    return any_error_of([&] { mixture_cross_entropy(a, prior, weight, {}, tokens(ids)); });
+  };
+  EXPECT_EQ(error(Tensor::zeros({2, 3}), log_prior, {0, 0}),
+            "[mixture_cross_entropy] x [.., 2 H] and W [V, H] need one H: got [2, 3] and [5, 3]");
+  EXPECT_EQ(error(x, Tensor::zeros({3, 2}), {0, 0}),
+            "[mixture_cross_entropy] x [2, 6] needs a log prior [2, K], got [3, 2]");
+  EXPECT_EQ(error(x, log_prior, {0}), "[mixture_cross_entropy] x [2, 6] needs 2 targets, got 1");
+  EXPECT_EQ(error(x, log_prior, {0, 5}), "[mixture_cross_entropy] target 5 at 1 is not in [-1, 5)");
+}
+
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::cross_entropy_test

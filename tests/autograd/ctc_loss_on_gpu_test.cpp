@@ -1,4 +1,5 @@
-// The CTC loss and its gradient on both devices. Its kernels are those of tensor/kernels/ctc.h.
+// The CTC loss and its gradient on both devices at its limits; else: function_cases.h. Its kernels are those
+// of tensor/kernels/ctc.h.
 #include "autograd/ctc_loss.h"
 
 #include "tests/cuda/device.h"
@@ -19,18 +20,6 @@ CtcTargets some_targets(int64_t B, int64_t T, int32_t most, int32_t V) {
     frames.push_back(T - 2 * b);
   }
   return {labels, frames};
-}
-
-TEST(CtcLossOnGpu, IsThatOfTheCpu) {
-  NEED_GPU();
-  for (const int64_t V : {2, 5, 300}) {
-    const CtcTargets targets({{1, 1, 1}, {1}, {}, {1, 1}, {1, 1, 1}}, {6, 3, 5, 0, 4});
-    ASSERT_EQ(targets.skipped(), 2);
-    expect_same_on_both([&](const Variables& x) { return ctc_loss(x[0], targets); }, samples({{6, 5, V}}));
-    expect_same_on_both(
-        [&](const Variables& x) { return ctc_loss(x[0].slice(1, 7).slice_columns(1, V + 1), targets); },
-        samples({{8, 5, V + 2}}));
-  }
 }
 
 // More states than threads of a block, and so many frames that probabilities are rescaled.

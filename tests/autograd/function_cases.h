@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "autograd/cross_entropy.h"
+#include "autograd/ctc_loss.h"
 #include "autograd/linear.h"
 #include "autograd/normalization.h"
 #include "autograd/operators/arithmetic.h"
@@ -124,6 +125,9 @@ inline std::vector<FunctionCase> function_cases(int64_t W) {
         return linear_cross_entropy(rows, weight, x[2].slice(1, 9), targets).total * mean(weight) +
                linear_cross_entropy(rows * rows, tanh(weight), {}, targets, exp(x[3])).total + mean(rows);
       });
+  const CtcTargets labels({{1, 2, 2}, {3, 1}, {}, {4, 4}, {1, 1, 1}}, {7, 5, 3, 2, 0});  // two do not fit
+  add("ctc_loss", {{7, 5, W}}, [=](X x) { return ctc_loss(x[0], labels); });
+  add("ctc_loss of columns", {{9, 5, W + 2}}, [=](X x) { return ctc_loss(inner(x[0].slice(1, 8)), labels); });
   add("scale_rows", {{3, W}},
       [=](X x) { return scale_rows(square(x[0]), factors(x[0])) + scale_rows(x[0], factors(x[0])); });
   add("scale_rows of columns", {{3, W + 2}}, [=](X x) { return scale_rows(inner(x[0]), factors(x[0])); });

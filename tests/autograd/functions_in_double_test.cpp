@@ -29,32 +29,5 @@ TEST(ScaleRows, MultipliesEachRowByItsNumber) {
   EXPECT_THROW(scale_rows(x, Tensor::zeros({2})), Error);
 }
 
-/// A recurrence of `steps` steps over x[0] [B, H] with weight W of step t given by `weight(t)`.
-Variable recurrence(Variable h, int steps, const std::function<Variable(int)>& weight) {
-  for (int t = 0; t < steps; ++t) h = tanh(add_linear(h * real(0.5), h, weight(t)));
-  return h;
-}
-
-TEST(Gradient, OfAReusedWeightIsTheSumOfThoseOfSeparateOnes) {
-  const int T = 7;
-  const std::vector<Tensor> start = samples({{3, 4}, {4, 4}});
-  const Tensor shared = Tensor::zeros({4, 4});
-  const Variable weight = Variable::leaf(start[1], shared);
-  sum(recurrence(Variable(start[0]), T, [&](int) { return weight; })).backward();
-
-  std::vector<Tensor> gradients;
-  std::vector<Variable> weights;
-  for (int t = 0; t < T; ++t) {
-    gradients.push_back(Tensor::zeros({4, 4}));
-    weights.push_back(Variable::leaf(clone(start[1]), gradients.back()));
-  }
-  sum(recurrence(Variable(start[0]), T, [&](int t) { return weights[t]; })).backward();
-  for (int64_t i = 0; i < 16; ++i) {
-    double expected = 0;
-    for (const Tensor& gradient : gradients) expected += gradient.data()[i];
-    EXPECT_NEAR(shared.data()[i], expected, 1e-12);
-  }
-}
-
 }  // namespace
 }  // namespace rondo

@@ -44,12 +44,6 @@ TEST(FunctionsOnGpu, EmbeddingOfManySymbols) {
   EXPECT_THROW(embedding(Variable(Tensor::zeros({4, 3}, Device::cuda)), tokens({4})), Error);
 }
 
-TEST(FunctionsOnGpu, OneHot) {
-  NEED_GPU();
-  const auto ids = tokens({3, 0, 299, 3});
-  expect_same(one_hot(ids, 300, Device::cuda).value(), one_hot(ids, 300).value(), "one_hot");
-}
-
 /// Targets of `count` rows, every fifth of them ignored.
 Tokens some_targets(int64_t count, int64_t V) {
   std::vector<int32_t> ids;

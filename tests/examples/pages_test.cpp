@@ -105,6 +105,15 @@ TEST(Pages, LinkToFilesThatAreThere) {
   EXPECT_GE(links, 20u);
 }
 
+// `rm -rf` would take a blank for the end of a name.
+TEST(Makefile, CleansNoOtherFolders) {
+  if (std::system("make --version > /dev/null") != 0) GTEST_SKIP() << "no make";
+  const std::string clean = "make --dry-run -C '" + source_folder.string() + "' clean BUILD=";
+  EXPECT_EQ(std::system((clean + "other | grep -q '^rm -rf other other-sanitize '").c_str()), 0);
+  for (const std::string name : {"'my build'", "'build '", "''"})
+    EXPECT_NE(std::system((clean + name + " > /dev/null 2>&1").c_str()), 0) << name;
+}
+
 TEST(Pages, BlocksAreFoundWhole) {
   const std::string page = "a\n```cpp\nint a;\n```\n```sh\nls\n```\n\n```cpp\nint b;\nint c;\n```\n";
   EXPECT_EQ(cpp_blocks(page), (std::vector<std::string>{"int a;\n", "int b;\nint c;\n"}));

@@ -116,7 +116,7 @@ def check_exports(workshop, kind):
     folder = workshop.path
     lines = "\n".join(lines_of_text(1000, WORDS + ["never"])).encode() + b"\n"
     (folder / "lines.txt").write_bytes(lines)
-    variants = [["model.cell=rnn"], ["model.cell=lstm", "model.layers=2", "model.hidden=[7, 5]"],
+    variants = [["model.cell=rnn"], ["model.cell=rnn", "model.activation=relu"], ["model.cell=lstm", "model.layers=2", "model.hidden=[7, 5]"],
                 ["model.cell=lstm", "model.output_layers=[6, 5]", "model.biases=1", "data.unit=characters"],
                 ["model.cell=gru_reset_after", "model.hidden=4", "model.tied=true"],
                 ["model.cell=lstm", "model.embedding=0", "model.biases=0", "data.unit=bytes"]]

@@ -1,7 +1,10 @@
 """Trainings that are killed at random moments and go on, until they end as if nothing had happened.
 kills.py LM [KILLS [SEED]]. Three recipes: a plain one; one that averages its weights, and is finetuned; one with batch
-normalisation, whose statistics are estimated at the end. Where there is mpirun, the plain one with two ranks, too."""
+normalisation, whose statistics are estimated at the end. Where there is mpirun, the plain one with two ranks, too.
+Exports and imports that are killed leave a folder that is whole, or none. Of two processes that write one file at once,
+some of which are killed, the file of one stays whole."""
 import collections
+import concurrent.futures
 import os
 import pathlib
 import random
@@ -39,15 +42,20 @@ class Kills:
         in_order = number != signal.SIGKILL and result.status == 128 + number and "to resume: " in result.out
         return in_order or result.status in (0, -number)
 
+    def kill(self, what, words, seconds):
+        """Starts it and sends it a signal within so many seconds."""
+        number = self.chance.choice(SIGNALS)
+        result = self.lm(words, kill_after=(self.chance.random() * seconds, number))
+        self.counts[signal.Signals(number).name if result.status != 0 else "too late"] += 1
+        if not self.expected(number, result):
+            self.failures.append(f"{what}, {signal.Signals(number).name}: {result}")
+        return result
+
     def try_once(self, what, words, out, seconds, outcome):
         """Some kills of one training, and then to its end."""
         self.shop.clear(out)
         for _ in range(self.chance.randint(1, 4)):
-            number = self.chance.choice(SIGNALS)
-            result = self.lm(words, kill_after=(self.chance.random() * seconds, number))
-            self.counts[signal.Signals(number).name if result.status != 0 else "too late"] += 1
-            if not self.expected(number, result):
-                self.failures.append(f"{what}, {signal.Signals(number).name}: {result}")
+            self.kill(what, words, seconds)
             if (out / "config.toml").exists():
                 words = ["train", "--out", out, "--resume", "--threads", 1]
         result = self.lm(words)
@@ -62,10 +70,13 @@ class Kills:
         self.shop.clear(out)
         undisturbed = self.lm(words)
         assert undisturbed.status == 0, (words, undisturbed)
-        seconds, outcome = time.monotonic() - began, outcome_of(out)
+        seconds, outcome = time.monotonic() - began, self.outcome_of(out)
         until = self.killed() + kills
         while self.killed() < until:
             self.try_once(what, words, out, seconds, outcome)
+
+    def outcome_of(self, out):
+        return outcome_of(out)
 
     def killed(self):
         return sum(self.counts[number.name] for number in SIGNALS)
@@ -106,14 +117,65 @@ class KillsOfRanks(Kills):
         return in_order and len(result.err.splitlines()) <= 1
 
 
+class KillsOfWriters(Kills):
+    """A command that writes a folder, or a file, whole or not at all."""
+
+    def expected(self, number, result):
+        return result.status in (0, -number, 128 + number)
+
+    def outcome_of(self, out):
+        return {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+    def try_once(self, what, words, out, seconds, outcome):
+        self.shop.clear(out)
+        for _ in range(self.chance.randint(1, 4)):
+            self.kill(what, words, seconds)
+            left = self.outcome_of(out)
+            if left not in ({}, outcome):
+                self.failures.append(f"{what}: a torn folder, {sorted(left)}")
+            if left:
+                self.shop.clear(out)
+        result = self.lm(words)
+        if result.status != 0 or self.outcome_of(out) != outcome:
+            self.failures.append(f"{what}: not the same after kills: {result}")
+        self.counts["folders"] += 1
+
+    def two_writers(self, kills):
+        """Two n-gram models of one name, of which one may be killed while both are written."""
+        folder, out = self.shop.path / "models", self.shop.path / "models/model.arpa"
+        folder.mkdir()
+        commands, whole = [], []
+        for name in ("one", "two"):
+            (self.shop.path / name).write_text("".join(f"{self.chance.getrandbits(11)} " for _ in range(30_000)))
+            commands.append(["ngram", "--data", self.shop.path / name, "--out", out])
+            began = time.monotonic()
+            self.shop.must(*commands[-1])
+            seconds = time.monotonic() - began
+            whole.append(out.read_bytes())
+        until = self.killed() + kills
+        while self.killed() < until:
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                killed = pool.submit(self.kill, "two writers", commands[0], 2 * seconds)
+                written = pool.submit(self.lm, commands[1])
+            ends = killed.result(), written.result()
+            ended_well = [content for end, content in zip(ends, whole) if end.status == 0]
+            if ends[1].status != 0 or not out.exists() or out.read_bytes() not in ended_well:
+                self.failures.append(f"two writers: a torn file, or none: {ends}")
+            self.shop.must(*commands[0])
+            left = {path.name for path in folder.iterdir()}
+            if out.read_bytes() != whole[0] or not left <= {out.name, f"{out.name}.2.partial"}:
+                self.failures.append(f"two writers: {sorted(left)} pile up, or are torn")
+            self.counts["pairs of writers"] += 1
+
+
 def main():
     kills = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else time.time_ns()
     print(f"kills: seed {seed}", flush=True)
     chance = random.Random(seed)
     with Workshop(sys.argv[1]) as shop:
-        trial, of_ranks = Kills(shop, chance), KillsOfRanks(shop, chance)
-        scenarios = len(RECIPES) + 1 + bool(shutil.which("mpirun"))  # one more than recipes: finetuning
+        trial, of_ranks, of_writers = Kills(shop, chance), KillsOfRanks(shop, chance), KillsOfWriters(shop, chance)
+        scenarios = len(RECIPES) + 4 + bool(shutil.which("mpirun"))  # finetuning, export, import, two writers
         each = -(-kills // scenarios)
         for name, settings in RECIPES.items():
             base, out = shop.path / name, shop.path / "out"
@@ -124,8 +186,15 @@ def main():
             if name == "averaging":
                 shop.must(*shop.train(base, *words))
                 trial.scenario("finetuning", ["finetune", base, "--out", out, "--threads", 1], out, each)
-    failures = trial.failures + of_ranks.failures
-    for who, it in (("kills", trial), ("kills of ranks", of_ranks)):
+        base, exported = shop.path / "averaging", shop.path / "exported"
+        of_writers.scenario("export", ["export", base, "--out", exported], exported, each)
+        of_writers.scenario("import", ["import", exported / "model.safetensors", "--recipe", shop.path / "tiny.toml",
+                                       "--vocab", exported / "vocab.txt", "--set", "model.hidden=16", "--out", out],
+                            out, each)
+        of_writers.two_writers(each)
+    trials = {"kills": trial, "kills of ranks": of_ranks, "kills of writers": of_writers}
+    failures = [failure for it in trials.values() for failure in it.failures]
+    for who, it in trials.items():
         print(f"{who}:", ", ".join(f"{count} {what}" for what, count in it.counts.items()) or "none")
     print(f"{len(failures)} failures")
     for failure in failures:

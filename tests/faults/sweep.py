@@ -1,4 +1,4 @@
-"""A fault at each I/O call of a training, a resumed one and a finetuning, then the same again without: nothing may be
+"""A fault at each I/O call of a training, a resumed one, a finetuning, an export and an import, then the same again without: nothing may be
 lost, and nothing differ. sweep.py LM FAULTS.SO [EVERY]: every so many-th call only (1: all of them). What is read: run
 folders, the text, the recipe.
 
@@ -51,10 +51,14 @@ class Scenario:
         self.disk_before = Disk(self.out)
         self.undisturbed = self.run()
         assert self.undisturbed.status == 0, self.undisturbed
-        self.outcome = outcome_of(self.out)
+        self.outcome = self.outcome_now()
         self.lines = {int(line.split("\t")[0]): line for line in self.record.read_text().splitlines()}
-        self.first_change = min(number for number, name, _ in self.calls() if name in CHANGES)
+        self.first_change = min(number for number, name, path in self.calls()
+                                if name in CHANGES or path.endswith(".partial"))
         self.check_record()
+
+    def outcome_now(self):
+        return outcome_of(self.out)
 
     def files(self):
         """All but the record: the run, what it is made from, the text."""
@@ -157,6 +161,31 @@ class Scenario:
         return failures
 
 
+class Exchange(Scenario):
+    """An export or an import, whose folder is whole or not there. A folder is renamed, which durable.py does not know."""
+
+    def check_record(self):
+        pass
+
+    def outcome_now(self):
+        return files_of(self.out)
+
+    def complaint_after_going_on(self):
+        left = self.outcome_now()
+        if left not in ({}, self.outcome):
+            return f"a torn folder: {sorted(left)}"
+        result = self.shop.lm(*self.words) if not left else self.undisturbed
+        if result.status != 0:
+            return f"cannot go on: {result.status} {result.err.strip()}"
+        return None if self.outcome_now() == self.outcome else "other files"
+
+    def may_fail_unseen(self, name, path):
+        return name == "close" and not path.endswith(".partial")  # a folder, which an fsync has told
+
+    def power_cuts(self, every):
+        return ()
+
+
 def main():
     program, preload, every = sys.argv[1], os.path.abspath(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1
     with Workshop(program) as shop:
@@ -168,6 +197,10 @@ def main():
         failures += Scenario(shop, preload, "resume", base, resume).sweep(every)
         failures += Scenario(shop, preload, "finetune", None,
                              ["finetune", base, "--out", out, "--threads", 1]).sweep(every)
+        export = ["export", base, "--out", shop.path / "exported"]
+        shop.must(*export)
+        failures += Exchange(shop, preload, "export", None, [*export[:-1], out]).sweep(every)
+        failures += Exchange(shop, preload, "import", None, ["import", export[-1], "--out", out]).sweep(every)
     for failure in failures:
         print("FAILED:", failure)
     sys.exit(bool(failures))

@@ -1,4 +1,4 @@
-// Recordings in WAV files of 8000 samples a second.
+// Recordings of 8000 samples a second.
 #include <algorithm>
 #include <cmath>
 
@@ -37,8 +37,9 @@ Target recording() {
   const std::string floats = little_endian(0x3f000000, 4) + little_endian(0xbf000000, 4);  // 1 / 2, -1 / 2
   return {"recording",
           run_recording,
-          {wav_of(tone(40, 0.1)), encoded(1, 1, 8, ramp), encoded(1, 3, 24, ramp.substr(0, 60)),
-           encoded(3, 4, 32, floats), encoded(6, 1, 8, ramp), encoded(7, 1, 8, ramp),
+          {wav_of(tone(40, 0.1)), flac_of_17_samples(), encoded(1, 1, 8, ramp),
+           encoded(1, 3, 24, ramp.substr(0, 60)), encoded(3, 4, 32, floats), encoded(6, 1, 8, ramp),
+           encoded(7, 1, 8, ramp),
            // A-law and mu-law; then ADPCM: blocks of 64 bytes, with 121 samples each.
            encoded(17, 64, 4, ramp, little_endian(2, 2) + little_endian(121, 2))},
           // No number between two others.

@@ -24,7 +24,7 @@ struct Target {
   std::vector<std::string> found{};
 };
 
-Target settings(), text(), vocabulary(), safetensors(), arpa(), recording();
+Target settings(), text(), vocabulary(), safetensors(), arpa(), recording(), pieces();
 const std::vector<Target>& targets();
 
 struct Violation : std::logic_error {

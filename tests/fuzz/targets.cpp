@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "data/speech/features.h"
+#include "data/text/pieces.h"
 #include "tensor/allocator.h"
 #include "tensor/error.h"
 #include "tests/fuzz/allocations.h"
@@ -35,6 +36,7 @@ const std::vector<Target>& targets() {
   static const std::vector<Target> all = [] {
     std::vector<Target> made = {settings(), text(), vocabulary(), safetensors(), arpa()};
     if (has_audio()) made.push_back(recording());
+    if (has_sentencepiece()) made.push_back(pieces());
     return made;
   }();
   return all;

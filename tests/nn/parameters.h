@@ -1,11 +1,11 @@
-// Reaching a model's parameters by name, for tests.
+// Reaching a model's parameters by name, and the smallest recurrent model, for tests.
 #pragma once
 
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "nn/module.h"
+#include "nn/recurrent/recurrent_stack.h"
 
 namespace rondo {
 
@@ -29,5 +29,13 @@ inline bool has_parameter(const Module& model, const std::string& name) {
     if (segment.name == name) return true;
   return false;
 }
+
+/// A recurrent stack and nothing else.
+struct StackAlone : Module {
+  explicit StackAlone(const StackOptions& options) : stack(*this, "rnn", options) { finalize(1); }
+  StackAlone(const std::string& cell, int64_t input, int64_t hidden)
+      : StackAlone({.cell = cell, .layers = {pytorch_cell(input, hidden)}}) {}
+  RecurrentStack stack;
+};
 
 }  // namespace rondo

@@ -25,23 +25,6 @@ void expect_near(const Tensor& actual, const std::vector<double>& expected, doub
 }
 Tensor average_of(const AveragedWeights& weights) { return weights.state_tensors().at(0).tensor; }
 
-TEST(AveragedWeights, AreTheMeanOfAllWeightsSinceTheStart) {
-  std::mt19937 random(1);
-  std::normal_distribution<double> draw;
-  const Tensor values = Tensor::zeros({37});
-  AveragedWeights average(values);
-  std::vector<double> sums(37, 0);
-  for (int t = 1; t <= 200; ++t) {
-    real* p = values.mutable_data();
-    for (size_t i = 0; i < 37; ++i) sums[i] += p[i] = static_cast<real>(p[i] + 0.1 * draw(random));
-    t == 1 ? average.start() : average.update();
-    ASSERT_EQ(average.count(), t);
-    std::vector<double> means = sums;
-    for (double& mean : means) mean /= t;
-    expect_near(average_of(average), means, in_double ? 1e-9 : 1e-6);
-  }
-}
-
 // In float, one number alone would stop to move: a tenth of a thousandth of the step is below its last digit.
 TEST(AveragedWeights, AfterManyStepsTheNextStillCounts) {
   const Tensor values = Tensor::filled({16}, 1000);
@@ -143,27 +126,6 @@ TEST(NonMonotonicallyTriggeredAsgd, IsItsPlainLoops) {
     expect_near(values, means, in_double ? 1e-9 : 1e-5);
   }
   EXPECT_EQ(count, 13);
-}
-
-TEST(AveragedWeights, GoOnFromTheirStateWithTheSameBits) {
-  const auto weights_of = [](int t) { return flat({std::sin(t), 1.0 / t, t * 0.37}); };
-  const auto run = [&](AveragedWeights& average, const Tensor& values, int from, int to) {
-    for (int t = from; t < to; ++t) {
-      copy(weights_of(t), values);
-      average.update();
-    }
-  };
-  const Tensor values = weights_of(1), other_values = Tensor::zeros({3});
-  AveragedWeights average(values), other(other_values);
-  average.start();
-  run(average, values, 2, 50);
-  StateInMemory state;
-  const std::vector<Segment> segments{{.name = "p", .shape = {3}, .row_stride = 3}};
-  average.save(state, segments);
-  other.load(state, segments);
-  run(average, values, 50, 90);
-  run(other, other_values, 50, 90);
-  EXPECT_EQ(average_of(other).to_vector(), average_of(average).to_vector());
 }
 
 }  // namespace

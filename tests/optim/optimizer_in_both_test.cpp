@@ -235,7 +235,7 @@ TEST_P(OfEachOptimizer, ContinuesExactlyFromItsSavedState) {
   ASSERT_FALSE(optimizer->state_tensors().empty());
   StateInMemory state;
   const std::vector<Segment> segments{
-      {.name = "p", .shape = values.shape(), .row_stride = values.shape().columns()}};
+      {.name = "p", .shape = values.shape(), .row_stride = values.size(), .buffer_size = values.size()}};
   optimizer->save(state, segments);
   EXPECT_EQ(state.size(), optimizer->state_tensors().size() + 1);
   other->load(state, segments);
@@ -251,8 +251,9 @@ TEST_P(OfEachOptimizer, HasADefaultLearningRate) {
   EXPECT_GT(traits_of(GetParam()).learning_rate, 0);
   EXPECT_EQ(make_optimizer({.kind = GetParam()}, values, gradients)->learning_rate(),
             traits_of(GetParam()).learning_rate);
-  EXPECT_EQ(make_optimizer({.kind = GetParam(), .learning_rate = 0.25}, values, gradients)->learning_rate(),
-            0.25);
+  for (const double rate : {0.25, 0.0})
+    EXPECT_EQ(make_optimizer({.kind = GetParam(), .learning_rate = rate}, values, gradients)->learning_rate(),
+              rate);
 }
 
 /// The text of the InputError that the options give.

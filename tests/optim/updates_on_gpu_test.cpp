@@ -121,17 +121,6 @@ TEST(ClippingOnGpu, ScalesByTheGlobalNorm) {
   EXPECT_EQ(not_finite.to_vector()[1], 2) << "nothing was scaled";
 }
 
-TEST(UpdatesOnGpu, ZerosStayZeros) {
-  NEED_GPU();
-  for (const std::string& name : names_of(OptimizerKind())) {
-    const Tensor values = Tensor::zeros({300}, Device::cuda), gradients = Tensor::zeros({300}, Device::cuda);
-    const auto optimizer =
-        make_optimizer({.kind = *value_named<OptimizerKind>(name), .weight_decay = 0.1}, values, gradients);
-    for (int step = 0; step < 3; ++step) optimizer->step(1);
-    EXPECT_EQ(values.to_vector(), std::vector<real>(300)) << name << ": pads must stay zero";
-  }
-}
-
 TEST(UpdatesOnGpu, BuffersOnTwoDevicesAreRefused) {
   NEED_GPU();
   const Tensor here = Tensor::zeros({4}), there = Tensor::zeros({4}, Device::cuda);

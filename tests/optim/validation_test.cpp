@@ -88,21 +88,6 @@ TEST(Schedule, PlateauIsPatient) {
   EXPECT_EQ(decays, 3);
 }
 
-TEST(Schedule, ContinuesExactlyFromItsState) {
-  const std::vector<double> losses{5, 6, 4, 7, 7, 3, 8, 8, 8, 8, 2, 9, 9};
-  const ScheduleOptions options{.kind = ScheduleKind::plateau, .decay = 0.7, .patience = 1};
-  Schedule whole(options, 0.3);
-  const std::vector<double> expected = after_each(whole, losses);
-  for (size_t saved = 0; saved <= losses.size(); ++saved) {
-    Schedule first(options, 0.3), second(options, 0.3);
-    const auto middle = losses.begin() + static_cast<std::ptrdiff_t>(saved);
-    std::vector<double> actual = after_each(first, {losses.begin(), middle});
-    hand_over(first, second);
-    for (double rate : after_each(second, {middle, losses.end()})) actual.push_back(rate);
-    EXPECT_EQ(actual, expected) << "saved after " << saved;
-  }
-}
-
 std::string refusal(const ScheduleOptions& options, double rate = 1) {
   try {
     Schedule schedule(options, rate);
@@ -177,19 +162,25 @@ TEST(EarlyStopping, ZeroNeverStops) {
   EXPECT_THROW(EarlyStopping(-1), InputError);
 }
 
-TEST(EarlyStopping, ContinuesExactlyFromItsState) {
-  const std::vector<double> losses{5, 6, 4, 7, 3, 8, 8, 8};
-  EarlyStopping whole(3);
-  const std::vector<bool> expected = after_each(whole, losses);
-  EXPECT_TRUE(expected.back());
+/// Whether `start`, saved and loaded after any of the losses, goes on as without that.
+template <class Criterion>
+void expect_goes_on(const Criterion& start, const std::vector<double>& losses) {
+  Criterion whole = start;
+  const auto expected = after_each(whole, losses);
   for (size_t saved = 0; saved <= losses.size(); ++saved) {
-    EarlyStopping first(3), second(3);
+    Criterion first = start, second = start;
     const auto middle = losses.begin() + static_cast<std::ptrdiff_t>(saved);
-    std::vector<bool> actual = after_each(first, {losses.begin(), middle});
+    auto actual = after_each(first, {losses.begin(), middle});
     hand_over(first, second);
-    for (bool stop : after_each(second, {middle, losses.end()})) actual.push_back(stop);
+    for (const auto it : after_each(second, {middle, losses.end()})) actual.push_back(it);
     EXPECT_EQ(actual, expected) << "saved after " << saved;
   }
+}
+
+TEST(Validation, GoesOnExactlyFromItsState) {
+  const ScheduleOptions options{.kind = ScheduleKind::plateau, .decay = 0.7, .patience = 1};
+  expect_goes_on(Schedule(options, 0.3), {5, 6, 4, 7, 7, 3, 8, 8, 8, 8, 2, 9, 9});
+  expect_goes_on(EarlyStopping(3), {5, 6, 4, 7, 3, 8, 8, 8});  // it stops at the last
 }
 
 TEST(NonMonotonicTrigger, NaNDoesNotFire) {

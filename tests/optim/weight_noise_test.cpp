@@ -12,8 +12,9 @@ namespace {
 using Numbers = std::vector<real>;
 
 /// Two parameters with gaps in and behind them.
-const std::vector<Segment> segments = {{.name = "a", .shape = {3, 5}, .offset = 0, .row_stride = 8},
-                                       {.name = "b", .shape = {7}, .offset = 24, .row_stride = 7}};
+const std::vector<Segment> segments = {
+    {.name = "a", .shape = {3, 5}, .offset = 0, .row_stride = 8, .buffer_size = 32},
+    {.name = "b", .shape = {7}, .offset = 24, .row_stride = 7, .buffer_size = 32}};
 
 Tensor some_values() {
   const Tensor values = Tensor::zeros({32});

@@ -96,17 +96,6 @@ TEST(DropoutMask, ElementsAreTheWordsOfTheirIndices) {
     ASSERT_EQ(m[j] == 0, key.bits(uint64_t{131} * 131144039 + j) < 0x40000000u) << j;
 }
 
-TEST(DropoutMask, OfMicroBatchesIsThatOfTheWholeBatch) {
-  const int64_t T = 5, B = 6, C = 13;  // an odd width: rows start within a block of four
-  const RandomKey key{.seed = 6};
-  const Tensor whole = mask({T, B, C}, key, 0.4, {B, 0, B});
-  for (int64_t first = 0; first < B; first += 2) {
-    const Tensor part = mask({T, 2, C}, key, 0.4, {2, first, B});
-    for (int64_t t = 0; t < T; ++t)
-      EXPECT_EQ(part[t].to_vector(), whole[t].slice(first, first + 2).to_vector());
-  }
-}
-
 TEST(DropoutMask, DoesNotDependOnThreads) {
   const int before = threads();
   std::vector<std::vector<real>> masks;

@@ -91,8 +91,61 @@ TEST(Tensor, RowsForProductsDoNotClash) {
 }
 
 TEST(Tensor, ErrorsSayWhatWasExpected) {
-  const Tensor x = counting({4, 3});
+  const Tensor x = counting({4, 3}), v = counting({12}), two({2, 3}), undefined;
+  const std::string of_undefined =
+      "[tensor] an undefined tensor has no memory: give it a value, as by Tensor::zeros()";
+  const auto too_large = [](int extent, const std::string& value) {
+    return fmt::format(
+        "[shape] a tensor of more than 288230376151711744 numbers fits into no memory: make extent {}, which "
+        "is {}, or another one smaller",
+        extent, value);
+  };
+  const auto strided = [&](int64_t begin, int64_t row_stride) {
+    (void)v.as_strided(begin, two.shape(), row_stride);
+  };
+  const auto outside = [](int64_t begin, int64_t row_stride) {
+    return fmt::format("[as_strided] [2, 3] from {} on, rows {} apart, does not lie within [12]", begin,
+                       row_stride);
+  };
   const std::vector<std::pair<std::function<void()>, std::string>> errors = {
+      // 2^61 times 4, and 2^40 times 2^40, are 0 in 64 bits.
+      {[] {
+         Shape({int64_t{1} << 61, 4});
+       },
+       too_large(0, "2305843009213693952")},
+      {[] {
+         Shape({int64_t{1} << 40, int64_t{1} << 40});
+       },
+       too_large(1, "1099511627776")},
+      {[] {
+         Shape({0, int64_t{1} << 40, int64_t{1} << 40});
+       },
+       too_large(2, "1099511627776")},
+      {[&] { (void)x.shape().with_columns(int64_t{1} << 57); }, too_large(1, "144115188075855872")},
+      {[&] { (void)x.shape().with_leading(int64_t{1} << 57); }, too_large(1, "4")},
+      {[&] { (void)x.shape().with_first(-1); }, "[shape] extents are not negative, got -1"},
+      {[&] { (void)x.shape()[2]; }, "[shape] a shape of 2 dimensions has no extent 2"},
+      {[&] { strided(0, -3); }, outside(0, -3)},
+      {[&] { strided(0, 2); }, outside(0, 2)},
+      {[&] { strided(-1, 3); }, outside(-1, 3)},
+      {[&] { strided(4, 5); }, outside(4, 5)},
+      {[&] { strided(std::numeric_limits<int64_t>::max(), 3); },
+       outside(std::numeric_limits<int64_t>::max(), 3)},
+      {[&] { strided(0, int64_t{1} << 58); }, too_large(1, "288230376151711744")},
+      {[&] { (void)undefined.data(); }, of_undefined},
+      {[&] { (void)undefined.device(); }, of_undefined},
+      {[&] { (void)undefined.item(); }, of_undefined},
+      {[&] { (void)undefined.version(); }, of_undefined},
+      {[&] { fill(undefined, 1); }, of_undefined},
+      {[&] {
+         gather_rows(x, {4, 0}, two);
+       },
+       "[gather_rows] row 4 is not in [-1, 4)"},
+      {[&] { gather_rows(x, {0}, two); }, "[gather_rows] 1 rows of [4, 3] do not fit [2, 3]"},
+      {[&] {
+         accumulate_rows(two, {-1, 0}, x);
+       },
+       "[accumulate_rows] row -1 is not in [0, 4)"},
       {[&] { (void)x.slice(2, 5); }, "[slice] [2, 5) does not lie within [4, 3]"},
       {[&] { (void)x.slice(-1, 2); }, "[slice] [-1, 2) does not lie within [4, 3]"},
       {[&] { (void)x[4]; }, "[slice] [4, 5) does not lie within [4, 3]"},
@@ -100,14 +153,11 @@ TEST(Tensor, ErrorsSayWhatWasExpected) {
       {[&] { (void)x.slice_columns(1, 4); },
        "[slice_columns] [1, 4) does not lie within the columns of [4, 3]"},
       {[&] { (void)x.slice_rows(3, 2); }, "[slice_rows] [3, 2) does not lie within the 4 rows of [4, 3]"},
-      {[&] {
-         (void)x.parent_view({5, 3});
-       },
+      {[&] { (void)x.parent_view(x.shape().with_first(5)); },
        "[parent_view] [5, 3] leaves the memory around [4, 3]"},
-      {[&] {
-         (void)x.reshaped({5, 3});
-       },
-       "[reshape] [4, 3] elements do not fill [5, 3]"},
+      {[&] { (void)x.parent_view(x.shape().with_columns(4)); },
+       "[parent_view] [4, 4] leaves the memory around [4, 3]"},
+      {[&] { (void)x.reshaped(x.shape().with_first(5)); }, "[reshape] [4, 3] elements do not fill [5, 3]"},
       {[&] { (void)x.item(); }, "[item] needs exactly one element, got [4, 3]"},
       {[] {
          Tensor::from({1, 2, 3}, {2});

@@ -1,6 +1,7 @@
 """A recurrent language model for PyTorch, written by `lm export`. It needs torch and safetensors. Next: use.py."""
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -14,11 +15,11 @@ config = json.loads((folder / "config.json").read_text())
 class LanguageModel(nn.Module):
     """Without dropout. It can be trained further."""
 
-    def __init__(self, vocabulary, embedding, cell, hidden, output_layers, output_activation, tied):
+    def __init__(self, vocabulary, embedding, cell, hidden, output_layers, output_activation, tied, **of_cell):
         super().__init__()
         widths = [embedding or vocabulary, *hidden, *output_layers]  # without an embedding a symbol is one-hot
         self.embedding = nn.Embedding(vocabulary, widths[0])
-        self.rnn = nn.ModuleList(map(getattr(nn, cell), widths, hidden))
+        self.rnn = nn.ModuleList(map(partial(getattr(nn, cell), **of_cell), widths, hidden))
         self.output_layer = nn.ModuleList(map(nn.Linear, widths[len(hidden):], output_layers))
         self.activation = getattr(nn, output_activation)()
         self.decoder = nn.Linear(widths[-1], vocabulary)

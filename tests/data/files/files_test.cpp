@@ -14,6 +14,8 @@
 namespace rondo {
 namespace {
 
+using namespace std::string_view_literals;
+
 /// While it lives no file may grow beyond `bytes`: writes fail as on a full disk.
 class FullDisk {
  public:
@@ -40,8 +42,9 @@ TEST(Files, WritesAndReplaces) {
   const auto path = folder / "a";
   write_atomically(path, "first");
   EXPECT_EQ(bytes_of_file(path), "first");
-  const std::string_view pieces[] = {"sec", "", std::string_view("\0nd", 3)};
-  write_atomically(path, pieces);
+  write_atomically(path, [](const WritePiece& write) {
+    for (const std::string_view piece : {"sec"sv, ""sv, "\0nd"sv}) write(piece);
+  });
   EXPECT_EQ(bytes_of_file(path), std::string("sec\0nd", 6));
   EXPECT_FALSE(std::filesystem::exists(folder / "a.partial"));
 }
@@ -56,14 +59,13 @@ TEST(Files, FullDiskLeavesTheOldFileIntact) {
     expect_contains(text, path.string());
     expect_contains(text, "intact");
     expect_contains(text, "File too large");
+    LineFile log(folder / "log", 0, is_whole);
+    const std::string of_line = error_of<Error>([&] { log.append(std::string(2000, 'x')); });
+    expect_contains(of_line, (folder / "log").string());
+    expect_contains(of_line, "File too large");
   }
   EXPECT_EQ(bytes_of_file(path), "old");
   EXPECT_FALSE(std::filesystem::exists(folder / "a.partial"));
-}
-
-TEST(Files, WritingIntoNoFolderFails) {
-  const TemporaryFolder folder;
-  expect_contains(error_of<Error>([&] { write_atomically(folder / "none" / "a", "x"); }), "No such file");
 }
 
 TEST(LineFile, AppendsAndGoesOnFromAPosition) {
@@ -156,17 +158,9 @@ TEST(AppendLine, EachOnALineOfItsOwn) {
   EXPECT_EQ(bytes_of_file(path), "whole.\nfive\n");
 }
 
-TEST(LineFile, FullDisk) {
+TEST(Files, WithoutTheirFolder) {
   const TemporaryFolder folder;
-  LineFile log(folder / "log", 0, is_whole);
-  const FullDisk full(10);
-  const std::string text = error_of<Error>([&] { log.append(std::string(100, 'x')); });
-  expect_contains(text, (folder / "log").string());
-  expect_contains(text, "File too large");
-}
-
-TEST(LineFile, WithoutItsFolder) {
-  const TemporaryFolder folder;
+  expect_contains(error_of<Error>([&] { write_atomically(folder / "none" / "a", "x"); }), "No such file");
   expect_contains(error_of<Error>([&] { LineFile(folder / "none" / "log", 0, is_whole); }), "No such file");
 }
 
@@ -197,10 +191,33 @@ TEST(Files, APartialFileThatIsInTheWay) {
   write_bytes(folder / "a.partial", "left by a killed process");
   write_atomically(folder / "a", "new");
   EXPECT_EQ(bytes_of_file(folder / "a"), "new");
-  std::filesystem::create_directory(folder / "a.partial");
-  expect_contains(error_of<Error>([&] { write_atomically(folder / "a", "newer"); }),
-                  "a.partial: File exists");
-  EXPECT_EQ(bytes_of_file(folder / "a"), "new");
+  EXPECT_FALSE(std::filesystem::exists(folder / "a.partial")) << "it was taken over";
+  write_bytes(folder / "precious", "precious");
+  std::filesystem::create_hard_link(folder / "precious", folder / "a.partial");
+  std::filesystem::create_directory(folder / "a.2.partial");
+  ASSERT_EQ(mkfifo((folder / "a.3.partial").c_str(), 0600), 0);
+  write_atomically(folder / "a", "newer");
+  EXPECT_EQ(bytes_of_file(folder / "a"), "newer");
+  EXPECT_EQ(bytes_of_file(folder / "precious"), "precious");
+}
+
+// Writers of one file, of which each begins while those before it are in the middle.
+TEST(Files, OfSeveralWritersTheLastCompleteOneStays) {
+  const TemporaryFolder folder;
+  const auto path = folder / "a";
+  const auto write_beside_others = [&](const auto& self, int others) -> void {
+    const std::string text = std::to_string(others) + " others";
+    write_atomically(path, [&](const WritePiece& write) {
+      write(text);
+      if (others > 0) self(self, others - 1);
+      write(text);
+    });
+    EXPECT_EQ(bytes_of_file(path), text + text);
+  };
+  write_beside_others(write_beside_others, 3);
+  EXPECT_THROW(write_atomically(path, [](const WritePiece&) { throw Error("stopped"); }), Error);
+  EXPECT_EQ(bytes_of_file(path), "3 others3 others");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1) << "nothing is left";
 }
 
 // A pipe would be waited for, or filled.

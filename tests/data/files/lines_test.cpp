@@ -15,6 +15,10 @@ TEST(Printable, EscapesWhatATerminalWouldObey) {
   EXPECT_EQ(printable("a \\ \xc3\xa9 \xf0\x9f\x98\x80 \xc2\xa0"), "a \\ \xc3\xa9 \xf0\x9f\x98\x80 \xc2\xa0");
   EXPECT_EQ(printable(std::string("\0\t\n\x1b[2J\x7f", 8)), "\\x00\\x09\\x0a\\x1b[2J\\x7f");
   EXPECT_EQ(printable("\xc2\x80 \xc2\x9b"), "\\xc2\\x80 \\xc2\\x9b");
+  // Both ends of what turns the direction (Unicode, annex 9, tables 1 and 2), with their neighbours; U+FFFE.
+  EXPECT_EQ(printable("\u2029\u202a\u202e\u202f"), "\u2029\\xe2\\x80\\xaa\\xe2\\x80\\xae\u202f");
+  EXPECT_EQ(printable("\u2065\u2066\u2069\u206a"), "\u2065\\xe2\\x81\\xa6\\xe2\\x81\\xa9\u206a");
+  EXPECT_EQ(printable("\ufffd\ufffe\uffff\u05d0\u200f"), "\ufffd\\xef\\xbf\\xbe\\xef\\xbf\\xbf\u05d0\u200f");
   EXPECT_EQ(printable("\xff \x9b \xe2\x82"), "\\xff \\x9b \\xe2\\x82");
   EXPECT_EQ(printable(""), "");
 }

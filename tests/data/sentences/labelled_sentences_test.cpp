@@ -73,8 +73,8 @@ TEST(LabelledSentences, BadInputIsRefusedWithFileAndLine) {
         },
         parts...);
   };
-  refused(good + " c d\n", good, "train.txt: line 3: no label");
-  refused(good, "1\n\n", "valid.txt: no line has a label and a sentence");
+  refused(" c d\n\n", good, "train.txt: line 1: no label", "; ", "train.txt: line 2: no label");
+  refused(good, "1\n", "valid.txt: line 1: no sentence after the label '1'");
   refused(good, "0 a\n0 b\n2 b\n", "valid.txt: line 3: no sentence of the training text has the label '2'");
   refused("0 a\n0 b\n", good, "train.txt", "all sentences have the label '0'");
   refused(good + "0 a <eos> b\n", good, "train.txt: line 3: the word <eos>");
@@ -82,6 +82,26 @@ TEST(LabelledSentences, BadInputIsRefusedWithFileAndLine) {
           "data.encoding = \"windows_1252\"");
   refused("", good, "train.txt", "empty");
   refused(good, "", "valid.txt", "empty");
+}
+
+TEST(LabelledSentences, OneBadLineOfManyIsLeftOut) {
+  const TestFolder folder;
+  folder.write("train.txt", "0 \t\n0 a\n c d\n1 b\n\n");
+  folder.write("valid.txt", "1 b\n\n");
+  const LabelledTexts texts = opened(folder);
+  EXPECT_EQ(texts.train.labels, (Names{"0", "1"}));
+  EXPECT_EQ(texts.train.lines, (Numbers{2, 4}));
+  EXPECT_EQ(texts.train.sentences.content, "a\nb\n");
+  const std::string train = folder / "train.txt", valid = folder / "valid.txt",
+                    line = ": a line is a label, ";
+  ASSERT_EQ(texts.notes.size(), 3u) << "the third: there is no test text";
+  EXPECT_TRUE(
+      texts.notes[0].starts_with(fmt::format("3 of 5 lines are left out: {0}: line 1: no sentence "
+                                             "after the label '0'; {0}: line 3: no label{1}",
+                                             train, line)))
+      << texts.notes[0];
+  EXPECT_TRUE(texts.valid.left_out.starts_with(
+      fmt::format("1 of 2 lines are left out: {}: line 2: no label{}", valid, line)));
 }
 
 TEST(LabelledSentences, FilesThatAreMissingAreNamed) {

@@ -107,6 +107,17 @@ TEST(Questions, WhatIsNoQuestionIsRefusedByName) {
   write_bytes(folder / "training/a.question", file_of("@entity0 .", "@placeholder", "@entity0"));
   expect_contains(error_of<InputError>([&] { open_questions(folder / "", {}); }),
                   "validation: no such folder: the questions of ");
+
+  // One of many is left out.
+  fs::create_directory(folder / "validation");
+  write_bytes(folder / "validation/a.question", "only this\n");
+  expect_contains(error_of<InputError>([&] { open_questions(folder / "", {}); }),
+                  "validation/a.question: not a question of the CNN corpus");
+  write_bytes(folder / "validation/b.question", file_of("@entity0 .", "@placeholder", "@entity0"));
+  const QuestionTexts texts = open_questions(folder / "", {});
+  EXPECT_EQ(texts.valid.size(), 1);
+  expect_contains(texts.valid.left_out, "1 of 2 questions are left out: ");
+  EXPECT_EQ(texts.notes, std::vector<std::string>{texts.valid.left_out});
 }
 
 TEST(Questions, SayWhichDocumentsLoseTheirEnd) {

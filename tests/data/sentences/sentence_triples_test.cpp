@@ -102,6 +102,12 @@ TEST(JudgedPairs, AreReadByTheNamesOfTheirColumns) {
   expect_contains(error_of([&] { sick(header + "a\tb\t2x\n"); }), "'2x' is no judgment");
   expect_contains(error_of([&] { sick(header + "a\t \t2\n"); }), "line 2: an empty sentence");
   expect_contains(error_of([&] { sick(header); }), "no pairs");
+  // One of many, such as a blank last line, is left out.
+  const JudgedPairs others = sick(header + "a\tb\t6\nc\td\t2\n\n");
+  EXPECT_EQ(others.judgments, std::vector<double>{2});
+  EXPECT_EQ(others.left_out, fmt::format("2 of 3 lines are left out: {0}: line 2: '6' is no judgment from 1 "
+                                         "to 5; {0}: line 4: 1 columns; too few",
+                                         file.string()));
   expect_contains(error_of([&] { sick(""); }), "empty");
 
   write_bytes(file, "1\ta b\tc\n0\td\te\n");

@@ -13,6 +13,49 @@ TEST(Recording, HasTheSamplesOfTheFile) {
   EXPECT_EQ(read_recording(folder / "a.wav", 16000), (std::vector<float>{0, 1, -1, 32767, -32768, 12}));
 }
 
+// The samples are those of the same file with its true size.
+TEST(Recording, WhoseWriterDidNotKnowItsLengthIsReadToTheEnd) {
+  if (!has_audio()) GTEST_SKIP() << "built without libsndfile and kissfft";
+  const TemporaryFolder folder;
+  const std::vector<float> samples{0, 1, -1, 32767, -32768, 12};
+  const std::string good = wav_of({0, 1, -1, 32767, -32768, 12});
+  constexpr std::size_t of_file = 4, of_samples = 40;  // where the sizes are
+  const auto read_with = [&](std::uint32_t file_size, std::uint32_t samples_size) {
+    std::string bytes = good;
+    bytes.replace(of_file, 4, little_endian(file_size, 4));
+    bytes.replace(of_samples, 4, little_endian(samples_size, 4));
+    write_bytes(folder / "a.wav", bytes);
+    return read_recording(folder / "a.wav", 8000);
+  };
+  for (const std::uint32_t size : {0u, 0x7ffff000u, 0x80000000u, 0xffffffffu}) {
+    EXPECT_EQ(read_with(size + 36, size), samples) << size;
+    EXPECT_EQ(read_with(size, size), samples) << size;
+  }
+  expect_contains(error_of<InputError>([&] { read_with(0x7fffefff + 36u, 0x7fffefff); }),
+                  "truncated: its header announces 2147479551 bytes of samples, and it has 12");
+  expect_contains(error_of<InputError>([&] { read_with(48, 0); }), "a.wav: no samples");
+}
+
+TEST(Recording, OfOtherFormatsIsRead) {
+  if (!has_audio()) GTEST_SKIP() << "built without libsndfile and kissfft";
+  const TemporaryFolder folder;
+  const std::string flac = flac_of_17_samples();
+  const std::vector<float> samples{0, 1,  -1,    32767,  -32768, 12,  300,   -4000, 0,
+                                   1, -1, 32767, -32768, 12,     300, -4000, 5};
+  write_bytes(folder / "a.flac", flac);
+  EXPECT_EQ(read_recording(folder / "a.flac", 8000), samples);
+  write_bytes(folder / "a.wav", flac);
+  EXPECT_EQ(read_recording(folder / "a.wav", 8000), samples) << "its name does not matter";
+  std::string from_pipe = flac;
+  from_pipe[25] = '\0';  // the number of samples: not known
+  write_bytes(folder / "a.flac", from_pipe);
+  EXPECT_EQ(read_recording(folder / "a.flac", 8000), samples);
+  expect_contains(error_of<InputError>([&] { read_recording(folder / "a.flac", 16000); }),
+                  "a.flac: 8000 samples a second, and this corpus has 16000");
+  write_bytes(folder / "a.flac", flac.substr(0, 100));
+  expect_contains(error_of<InputError>([&] { read_recording(folder / "a.flac", 8000); }), "a.flac: ");
+}
+
 TEST(Recording, IsRefusedInOneLine) {
   if (!has_audio()) GTEST_SKIP() << "built without libsndfile and kissfft";
   const TemporaryFolder folder;
@@ -21,12 +64,13 @@ TEST(Recording, IsRefusedInOneLine) {
     return error_of<InputError>([&] { read_recording(folder / "x.wav", 8000); });
   };
   const std::string good = wav_of(tone(100, 0.1));
-  expect_contains(refusal(""), "x.wav: empty; expected a recording in the format WAV");
-  expect_contains(refusal("a text"), "x.wav: not in the format WAV; convert it");
-  expect_contains(refusal("RIFF"), "x.wav: not in the format WAV");
+  expect_contains(refusal(""), "x.wav: empty; expected a recording");
+  expect_contains(refusal("a text"), "x.wav: no recording that libsndfile can read (");
+  expect_contains(refusal("a text"), "); convert it, as in: sox FILE -r 8000 -c 1 NEW.wav");
+  expect_contains(refusal("RIFF"), "x.wav: no recording that libsndfile can read");
   expect_contains(refusal(good.substr(0, 200)),
                   "x.wav: truncated: its header announces 200 bytes of samples, and it has 156");
-  expect_contains(refusal(good.substr(0, 20)), "x.wav: no WAV file that libsndfile can read");
+  expect_contains(refusal(good.substr(0, 20)), "x.wav: no recording that libsndfile can read");
   expect_contains(refusal(wav_of(tone(100, 0.1), 16000)),
                   "x.wav: 16000 samples a second, and this corpus has 8000 (data.sample_rate): resample it");
   expect_contains(refusal(wav_of(tone(100, 0.1), 8000, 2)), "x.wav: 2 channels, and one is read: mix them");

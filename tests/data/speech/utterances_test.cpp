@@ -60,8 +60,8 @@ TEST(Utterances, AreReadFromTables) {
 TEST(Utterances, AreRefusedInOneLine) {
   if (!has_audio()) GTEST_SKIP() << "built without libsndfile and kissfft";
   const SpeechFolder folder;
-  expect_contains(folder.refusal("c.wav\tann\tyes\nc.wav ann yes\n"),
-                  "valid.tsv: line 2: expected FILE.wav<TAB>SPEAKER<TAB>TRANSCRIPT, and it has 0 tabs");
+  expect_contains(folder.refusal("c.wav ann yes\n"),
+                  "valid.tsv: line 1: expected FILE.wav<TAB>SPEAKER<TAB>TRANSCRIPT, and it has 0 tabs");
   expect_contains(folder.refusal("c.wav\tann\t \n"), "valid.tsv: line 1: no transcript");
   expect_contains(folder.refusal("c.wav\t\tyes\n"), "valid.tsv: line 1: no speaker");
   expect_contains(folder.refusal("x.wav\tann\tyes\n"), "valid.tsv: line 1: there is no file");
@@ -79,11 +79,43 @@ TEST(Utterances, AreRefusedInOneLine) {
       error_of<InputError>([&] { read_utterances(corpus.at("valid"), vocabulary, frames, nullptr); }),
       "valid.tsv: line 1: the transcript has 'x', and no transcript of the training text has it");
   folder.write("a.wav", wav_of(tone(150, 0.1)));
-  expect_contains(
-      error_of<InputError>([&] { read_utterances(corpus.at("train"), vocabulary, frames, nullptr); }),
-      "a.wav: 150 samples are shorter than a frame");
+  folder.write("b.wav", wav_of(std::vector<int>(500, 3)));
+  const std::string refusal =
+      error_of<InputError>([&] { read_utterances(corpus.at("train"), vocabulary, frames, nullptr); });
+  expect_contains(refusal, "a.wav: 150 samples are shorter than a frame");
+  expect_contains(refusal, "b.wav: silent");
   expect_contains(error_of<InputError>([] { check_options(SpeechOptions{.held_out_speakers = {"ann"}}); }),
                   "held_out_speakers is for data.source = \"digits\"");
+}
+
+TEST(Utterances, AreLeftOutOneByOne) {
+  if (!has_audio()) GTEST_SKIP() << "built without libsndfile and kissfft";
+  const SpeechFolder folder;
+  const FrameOptions frames{.filterbank = few_filters};
+  const std::string good = "a.wav\tann\tyes no\nb.wav\tbob\tno\n";
+  const auto read = [&](const std::string& table) {
+    folder.write("train.tsv", table);
+    const SpeechCorpus corpus = folder.open();
+    const FrameStatistics statistics = statistics_of(corpus.at("train"), few_filters);
+    return std::pair(corpus, read_utterances(corpus.at("train"), speech_vocabulary(corpus.at("train")),
+                                             frames, &statistics));
+  };
+  const Utterances expected = read(good).second;
+  EXPECT_EQ(expected.left_out, "");
+  folder.write("silent.wav", wav_of(std::vector<int>(500, 3)));
+  const auto [corpus, found] =
+      read("silent.wav\tann\tno\nnowhere.wav\tann\tno\n" + good + "silent.wav\tann\tno\n\n");
+  ASSERT_EQ(found.size(), 2);
+  EXPECT_EQ(found.transcripts, expected.transcripts);
+  EXPECT_EQ(found.labels, expected.labels);
+  EXPECT_EQ(found.places, (std::vector<std::size_t>{1, 2}));
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(found.frames[i].numbers, expected.frames[i].numbers);
+  ASSERT_EQ(corpus.notes.size(), 1u);
+  expect_contains(corpus.notes[0], "2 of 6 lines are left out: ");
+  expect_contains(corpus.notes[0], "train.tsv: line 2: there is no file");
+  expect_contains(corpus.notes[0], "train.tsv: line 6: expected FILE.wav");
+  expect_contains(found.left_out, "2 of 4 utterances are left out: ");
+  expect_contains(found.left_out, "silent.wav: silent: all 500 samples are the same; ");
 }
 
 TEST(Utterances, AreNormalizedBySpeakerOrCorpus) {

@@ -1,5 +1,5 @@
 // WAV files for tests, written byte by byte from the format's description (Microsoft & IBM 1991): 16-bit PCM
-// and floats.
+// and floats; and a FLAC file.
 #pragma once
 
 #include <bit>
@@ -34,6 +34,19 @@ inline std::string float_wav_of(const std::vector<float>& samples, std::uint32_t
   std::string data;
   for (const float sample : samples) data += little_endian(std::bit_cast<std::uint32_t>(sample), 4);
   return wav_of_bytes(data, 3, 4, rate, 1);
+}
+
+/// Written by libsndfile 1.2.2 with libFLAC 1.4.3 (Python's soundfile 0.13): soundfile.write("a.flac",
+/// numpy.int16([0, 1, -1, 32767, -32768, 12, 300, -4000] * 2 + [5]), 8000).
+inline std::string flac_of_17_samples() {
+  const std::string hexadecimal =
+      "664c6143000000221000100000002c00002c01f400f0000000114bca503f984e20f7db27fe6041b1c509840000"
+      "28200000007265666572656e6365206c6962464c414320312e342e3320323032333036323300000000fff86408"
+      "0010930200000001ffff7fff8000000c012cf06000000001ffff7fff8000000c012cf06000052454";
+  std::string bytes;
+  for (std::size_t at = 0; at < hexadecimal.size(); at += 2)
+    bytes += static_cast<char>(std::stoi(hexadecimal.substr(at, 2), nullptr, 16));
+  return bytes;
 }
 
 /// A tone of so many periods a sample, of 16 bits, loud enough to be no silence.

@@ -164,6 +164,13 @@ TEST(PrefixSearch, RefusesWhatIsNoNumberAndALanguageWithoutSpaces) {
   const Tensor frames = Tensor::from({-1, std::numeric_limits<real>::quiet_NaN()}, {1, 2});
   EXPECT_EQ(any_error_of([&] { prefix_search(frames, 64); }),
             "[prefix search] a probability of frame 0 is not a number");
+  EXPECT_EQ(any_error_of([&] { best_path(frames); }), "[best path] a probability of frame 0 is not a number");
+  EXPECT_EQ(any_error_of([&] {
+              best_path(Tensor({1, 2}, Device::meta));
+            }),
+            "[best path] probabilities [frames, symbols] on the CPU were expected, got [1, 2] on meta");
+  EXPECT_EQ(any_error_of([&] { prefix_search(frames, 0); }),
+            "[prefix search] a beam of 1 or more was expected: 0");
 
   const NgramLanguage language("a b\n", Unit::words, 2);
   EXPECT_EQ(error_of([&] {

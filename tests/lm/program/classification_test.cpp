@@ -191,7 +191,8 @@ TEST(ClassificationRun, OtherCommandsRefuseIt) {
     words.insert(words.end(), more.begin(), more.end());
     expect_refused(run_lm(words), "are for language models");
   }
-  expect_refused(run_lm({"eval", run, data.path("toy.toml")}), "toy.toml: line 1: no label");
+  expect_refused(run_lm({"eval", run, data.path("toy.toml")}),
+                 "toy.toml: line 3: no sentence of the training text");
   expect_refused(run_lm({"eval", run, "--split", "new"}), "--split");
   expect_refused(run_lm({"eval", run, "--set", "model.hidden=2"}),
                  "--set model.hidden=2: a run is evaluated as it was trained");
@@ -214,8 +215,8 @@ TEST(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
   data.write("data/valid.txt", "yes a film\nperhaps a film\n");
   expect_refused_training(data, {},
                           "valid.txt: line 2: no sentence of the training text has the label 'perhaps'");
-  data.write("data/train.txt", "yes a film\n a film\n");
-  expect_refused_training(data, {}, "train.txt: line 2: no label");
+  data.write("data/train.txt", "yes a film\nno\n");
+  expect_refused_training(data, {}, "train.txt: all sentences have the label 'yes'");
   expect_refused(run_lm({"train", "--recipe", data.path("toy.toml"), "--out", data.path("new")}), "--data");
 }
 

@@ -16,6 +16,7 @@
 #include "lm/commands/training.h"
 #include "lm/program/recipe.h"
 #include "tensor/threads.h"
+#include "tests/data/files/tensors_in_memory.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
@@ -115,6 +116,38 @@ log_every = 1
     options.threads = 1;
     return nlohmann::json::parse(printed_by([&] { evaluate(options); })).at("nats").dump();
   }
+  /// The scores of an exported model that is imported again with no settings but those that the export's
+  /// model.py reads, and those of the run; or "refused: " and why.
+  std::pair<std::string, std::string> exported(const Words& settings) {
+    trained(settings);
+    const std::string run = last_run(), out = run + "-out", back = run + "-back",
+                      weights = "/model.safetensors";
+    const Result result = run_lm({"export", run, "--out", out});
+    if (result.status != 0) return {"refused: " + result.err, ""};
+    const nlohmann::json config = nlohmann::json::parse(bytes_of_file(out + "/config.json"));
+    const nlohmann::json& model = config.at("model");
+    const std::map<std::string, std::string> cells{
+        {"LSTM", "lstm"}, {"RNN", "rnn"}, {"GRU", "gru_reset_after"}};
+    const TensorsInMemory file(out + weights);
+    const auto biases = file.values.contains("rnn.bias_ih_l0") + file.values.contains("rnn.bias_hh_l0");
+    Words words{"import", out + weights, "--vocab",  out + "/vocab.txt",
+                "--out",  back,          "--recipe", empty_recipe()};
+    const auto set = [&](const std::string& key, const std::string& value) {
+      words.insert(words.end(), {"--set", key + "=" + value});
+    };
+    set("data.unit", config.at("unit"));
+    set("data.strip_lines", config.at("strip_lines").dump());
+    set("model.cell", cells.at(model.at("cell")));
+    set("model.layers", fmt::format("{}", model.at("hidden").size()));
+    set("model.biases", fmt::format("{}", biases));
+    set("model.output_activation", model.at("output_activation") == "Tanh" ? "tanh" : "identity");
+    if (model.contains("nonlinearity")) set("model.activation", model.at("nonlinearity"));
+    for (const std::string key : {"embedding", "hidden", "output_layers", "tied"})
+      set("model." + key, model.at(key).dump());
+    output_of_lm(words);
+    const std::string lines = "the cat sat on the mat\n a rare dog \n";
+    return {output_of_lm({"score", back}, lines), output_of_lm({"score", run}, lines)};
+  }
   using Probe = std::string (EachKey::*)(const Words&);
   struct Case {
     std::string value;
@@ -140,6 +173,10 @@ log_every = 1
   using Cases = std::map<std::string, Case>;
 
  private:
+  std::string empty_recipe() const {
+    write_bytes(data_ / "empty.toml", "");
+    return data_.path("empty.toml");
+  }
   std::string last_run() const { return data_.path(fmt::format("run-{}", runs_)); }
 
   int threads_ = threads();
@@ -283,6 +320,7 @@ EachKey::Cases cases_of_model() {
 EachKey::Cases cases_of_cells() {
   const auto of_cell = [](const std::string& cell) { return Words{"model.cell=" + cell}; };
   return {
+      {"model.activation", {"relu", of_cell("rnn")}},
       {"model.mgu_gate", {"mgu1", of_cell("mgu")}},
       {"model.intermediate", {"3", of_cell("mlstm")}},
       {"model.transition", {"[3]", of_cell("dt_rnn")}},
@@ -322,6 +360,24 @@ TEST_F(EachKey, ShowsInWhatACommandDoes) {
     expect_contains(after, it.refusal);
   }
   EXPECT_TRUE(known.empty()) << known.begin()->first << " is no key";
+}
+
+// Of sections [data] and [model]: on the others a trained model does not depend.
+TEST_F(EachKey, IsExportedOrRefused) {
+  Cases known = language_model_cases();
+  known.merge(cases_of_model());
+  known.insert({"model.activation", {"relu", {"model.cell=rnn"}}});
+  for (const auto& [key, it] : known) {
+    const bool is_of_model = key.starts_with("model.") || key.starts_with("data.");
+    if (!is_of_model || !it.refusal.empty() || (key.starts_with("data.pieces") && !has_sentencepiece()))
+      continue;
+    Words settings = it.base;
+    settings.push_back(key + "=" + it.value);
+    const auto [theirs, ours] = exported(settings);
+    const bool is_refused = theirs.starts_with("refused");
+    EXPECT_TRUE(is_refused || theirs == ours) << key;
+    if (is_refused && key != "model.cell" && it.base.empty()) expect_contains(theirs, key + " = ");
+  }
 }
 
 // Without which the test above would say nothing.

@@ -51,6 +51,22 @@ TEST_F(LongTextTest, ResumesToTheSameBytes) {
   }
 }
 
+TEST_F(LongTextTest, ACutFileOfIdsIsSaidInOneLine) {
+  data.trained("held");
+  Program program(data.train("run", not_held));
+  ASSERT_TRUE(program.wait_until([&] { return lines_of(data / "run/log.jsonl") >= 20; }));
+  for (const auto& it : fs::directory_iterator(cache.path()))
+    if (it.path().extension() == ".ids") fs::resize_file(it.path(), 0);
+  const Result result = program.end();
+  EXPECT_EQ(result.status, 1);
+  EXPECT_TRUE(result.err.ends_with("lm: a file of ids in " + cache.path().string() +
+                                   " was cut while it was read, or its disk fails: give the command again "
+                                   "(of a training with --resume)\n"))
+      << result.err;
+  output_of_lm(data.resume("run"));
+  EXPECT_EQ(data.model_digest("run"), data.model_digest("held"));
+}
+
 TEST_F(LongTextTest, AChangedTextIsRefused) {
   data.trained("run", {"--epochs", "1", "--set", "data.memory=0"});
   const std::string text = bytes_of_file(data / "data/train.txt");

@@ -13,7 +13,7 @@
 #include "lm/tasks/skip_thought.h"
 #include "lm/tasks/speech.h"
 #include "lm/training/memory.h"
-#include "nn/models/shared_encoder_decoders.h"
+#include "nn/models/encoder_decoder.h"
 #include "tensor/allocator.h"
 
 namespace rondo {

@@ -51,14 +51,11 @@ TEST(Progress, ATerminalLineIsWrittenOverAndRemoved) {
             "\rone\x1b[K\rtwo\x1b[K\r\x1b[Kstays\ntoo\n\rthree\x1b[K\r\x1b[K");
 }
 
-TEST(Progress, IsCutToTheTerminal) {
+TEST(Progress, FitsTheTerminal) {
   EXPECT_EQ(shown(true, 5, 0ms, [](Progress& progress) { progress.status("1234567"); }),
             "\r1234\x1b[K\r\x1b[K");
   EXPECT_EQ(shown(true, 3, 0ms, [](Progress& progress) { progress.status("\xc3\xa9\xc3\xa8\xc3\xa0"); }),
             "\r\xc3\xa9\xc3\xa8\x1b[K\r\x1b[K");
-}
-
-TEST(Progress, LeavesOutPartsThatDoNotFit) {
   const auto show = [](Progress& progress) {
     progress.status(std::vector<std::string>{"epoch 1", "2m left", "3 nats"});
   };
@@ -96,15 +93,12 @@ TEST(Progress, NotTooOften) {
             "\rone\x1b[K\r\x1b[Kstays\n");
 }
 
-TEST(Progress, Durations) {
+TEST(Progress, DurationsAndNumbersAreShort) {
   EXPECT_EQ(duration_text(0.4), "0s");
   EXPECT_EQ(duration_text(59.6), "1m00s");
   EXPECT_EQ(duration_text(125), "2m05s");
   EXPECT_EQ(duration_text(12'000), "3h20m");
   EXPECT_EQ(duration_text(-1), "0s");
-}
-
-TEST(Progress, ShortNumbers) {
   EXPECT_EQ(short_number(0), "0");
   EXPECT_EQ(short_number(999.4), "999");
   EXPECT_EQ(short_number(999.6), "1.00k");

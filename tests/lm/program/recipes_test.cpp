@@ -16,7 +16,6 @@ Setting setting(const std::string& text) { return parse_setting(text); }
 /// Where a member is; of an enum that is not known.
 struct AddressOf {
   const void* operator()(const auto* member) const { return member; }
-  const void* operator()(const OptionalMember& it) const { return it.member; }
   const void* operator()(const ChoiceMember&) const { return nullptr; }
 };
 
@@ -30,6 +29,8 @@ TEST(Recipe, TheTableNamesEachKeyOnceAndDefaultsAreWithinLimits) {
     EXPECT_TRUE(!member || members.insert(member).second) << key.name;
     EXPECT_FALSE(key.doc.empty()) << key.name;
     EXPECT_EQ(key.doc.find('\n'), std::string::npos) << key.name;
+    const bool is_optional = std::holds_alternative<std::optional<double>*>(key.member);
+    EXPECT_FALSE(is_optional && within(key.limits, not_given)) << key.name << ": could be given";
   }
   Recipe back;
   read_toml(write_toml(keys_of(recipe)), "defaults", keys_of(back));

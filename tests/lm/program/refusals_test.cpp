@@ -102,11 +102,13 @@ TEST_F(RefusalsTest, Texts) {
                       {"--set", "train.batch=5000", "--set", "train.micro_batch=0"});
 
   // Before the first step, not at the first evaluation; of the text for tests as well.
-  expect_training_refused({"--set", "train.eval_streams=160"},
-                          "160 evaluation streams are too many for 160 symbols");
+  expect_training_refused(
+      {"--set", "train.eval_streams=160"},
+      "train.eval_streams: 160 evaluation streams are too many for 160 symbols; use fewer\n");
   write_bytes(*data / "data/test.txt", "the cat sat\n");
-  expect_training_refused({"--set", "train.final_streams=8"},
-                          "8 evaluation streams are too many for 4 symbols");
+  expect_training_refused(
+      {"--set", "train.final_streams=8"},
+      "train.final_streams: 8 evaluation streams are too many for 4 symbols; use fewer\n");
   fs::remove(*data / "data/test.txt");
 
   write_bytes(*data / "one_symbol.txt", std::string(300, 'a'));

@@ -90,11 +90,30 @@ TEST(RunFolder, ConfigReadsBack) {
   it.initialized_from = "/runs/base";
   it.device = Device::cuda, it.precision = Precision::tf32, it.threads = 3, it.ranks = 2;
   it.sha256 = {"00ff  train.txt", "01ff  valid.txt"};
+  config.recipe.trainer.optimizer.learning_rate = 0;
   write_config(run, config);
   RunConfig back = read_config(run);
   EXPECT_EQ(write_toml(keys_of(back.recipe)), write_toml(keys_of(config.recipe)));
   EXPECT_EQ(write_toml(keys_of(back.made_by)), write_toml(keys_of(config.made_by)));
   EXPECT_EQ(back.made_by.sha256, it.sha256);
+  EXPECT_EQ(back.recipe.trainer.optimizer.learning_rate, 0);
+  EXPECT_EQ(back.recipe.finetune.learning_rate, std::nullopt);
+}
+
+const std::string made_by = "[made_by]\nversion = \"1\"\nthreads = 1\nsha256 = [\"00ff  a.txt\"]\n";
+
+// Versions before wrote 0 for a rate that was not given, and said so in a comment.
+TEST(RunFolder, ARateOfZeroIsTheDefaultWhereAnOldConfigSaysSo) {
+  const TemporaryFolder folder;
+  const RunFolder run{folder.path()};
+  for (const std::string none : {"0", "-1"}) {
+    write_bytes(run.config(), "[train]\nlearning_rate = 0  # " + none + ": the optimizer's own default\n" +
+                                  "[finetune]\nlearning_rate = 0  # " + none + ": train.learning_rate\n" +
+                                  made_by);
+    const Recipe recipe = read_config(run).recipe;
+    EXPECT_EQ(recipe.trainer.optimizer.learning_rate, none == "0" ? std::nullopt : std::optional(0.0));
+    EXPECT_EQ(recipe.finetune.learning_rate, recipe.trainer.optimizer.learning_rate);
+  }
 }
 
 TEST(RunFolder, AConfigThatCouldNotBeReadIsNotWritten) {
@@ -115,7 +134,6 @@ TEST(RunFolder, AConfigThatCouldNotBeReadIsNotWritten) {
 TEST(RunFolder, ConfigErrors) {
   const TemporaryFolder folder;
   const RunFolder run{folder.path()};
-  const std::string made_by = "[made_by]\nversion = \"1\"\nthreads = 1\nsha256 = [\"00ff  a.txt\"]\n";
   write_bytes(run.config(), "[train]\nbatch = 3\nmicro_batch = 2\n" + made_by);
   expect_contains(error_of([&] { read_config(run); }), "config.toml: train.micro_batch");
   for (const char* key : {"version", "threads", "sha256"}) {

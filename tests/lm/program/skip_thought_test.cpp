@@ -183,6 +183,13 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
   const auto row = rows_of_table({run})[0];
   EXPECT_EQ(row.at("TREC accuracy"), trec.at("vectors").at("accuracy"));
   EXPECT_EQ(row.at("SICK rho"), sick.at("vectors").at("spearman"));
+  const std::string pairs = bytes_of_file(data.path("sets/SICK_test_annotated.txt"));
+  data.write("sets/SICK_test_annotated.txt", pairs + "\n");
+  const Result with_blank_line = run_lm({"eval", run, "--sentences", data.path("sets"), "--json"});
+  EXPECT_EQ(with_blank_line.status, 0);
+  EXPECT_EQ(nlohmann::json::parse(with_blank_line.out).at("sets"), json.at("sets"));
+  expect_contains(with_blank_line.err, "warning: 1 of 41 lines are left out: ");
+  data.write("sets/SICK_test_annotated.txt", pairs);
   expect_contains(output_of_lm({"eval", run, "--sentences", data.path("sets")}), "(means of words: accuracy");
 
   const auto refused = [&](const std::string& file, const std::string& content, const std::string& part) {

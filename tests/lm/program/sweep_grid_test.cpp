@@ -1,6 +1,8 @@
 // From lists of settings to runs: what is one value and what is a list, combinations, names, refusals.
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "lm/report/sweep.h"
 #include "tests/temporary_folder.h"
 
@@ -99,6 +101,15 @@ TEST(SweepGrid, RefusalsSayWhatToDo) {
   expect_contains(error_in({"recipe.task=translation,language_modelling"}), "the task is the recipe's");
   expect_contains(error_in({"model.hidden=8,9", "train.epochs=1,2,3,4,5,6"}, 1000), "more than 10000 runs");
   expect_contains(error_in({"recipe.description=a," + std::string(300, 'b')}), "may have 255: shorten");
+}
+
+// At once, and not after half a minute: before the combinations are made.
+TEST(SweepGrid, FindsABadValueAmongManyAtOnce) {
+  std::string values = "model.hidden=";
+  for (int i = 1; i < 4000; ++i) values += fmt::format("{},", i);
+  const std::clock_t start = std::clock();
+  expect_contains(error_in({values + "x", "model.dropout=0,0.5"}), "--set model.hidden=x: model.hidden = x");
+  EXPECT_LT(std::clock() - start, 5 * CLOCKS_PER_SEC);
 }
 
 TEST(SweepGrid, SaysWhichCombinationContradictsItself) {

@@ -14,16 +14,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 std::vector<std::string> words_of(const SmallData& data, const std::vector<std::string>& more) {
-  std::vector<std::string> words{"sweep",
-                                 "--recipe",
-                                 data.path("small.toml"),
-                                 "--data",
-                                 data.path("data"),
-                                 "--out",
-                                 data.path("sweep"),
-                                 "--threads",
-                                 "1"};
-  words.insert(words.end(), more.begin(), more.end());
+  std::vector<std::string> words = data.train("sweep", more);
+  words.front() = "sweep";
   return words;
 }
 
@@ -161,17 +153,9 @@ TEST(Sweep, StopsAndGoesOnToTheSameBytes) {
 
 TEST(Sweep, HasAFolderAndALengthOfItsOwn) {
   const SmallData data;
-  const std::vector<std::string> words{"sweep",
-                                       "--recipe",
-                                       data.path("small.toml"),
-                                       "--data",
-                                       data.path("data"),
-                                       "--set",
-                                       "train.steps=6",
-                                       "--seeds",
-                                       "2",
-                                       "--threads",
-                                       "1"};
+  std::vector<std::string> words = words_of(data, {"--set", "train.steps=6", "--seeds", "2"});
+  const auto out = std::find(words.begin(), words.end(), "--out");
+  words.erase(out, out + 2);
   const Program::Surroundings here{.folder = data.path("")};
   const Result first = run_lm(words, here);
   EXPECT_EQ(first.status, 0) << first.err;

@@ -12,26 +12,37 @@ const std::string sequence = "\x1b]0;renamed\a\x1b[2J";  // names the window, cl
 
 /// Whether a terminal would do more than show `text`.
 bool is_obeyed(const std::string& text) {
-  return std::any_of(text.begin(), text.end(),
+  return text.find("\u202e") != text.npos || text.find('\xff') != text.npos ||
+         std::any_of(text.begin(), text.end(),
                      [](unsigned char c) { return (c < ' ' && c != '\n') || c == 0x7f; });
 }
 
-TEST(Terminal, ADataFolderOfAnyNameIsShownEscaped) {
+// Printed by each command, of the data, the run and a text.
+TEST(Terminal, AFolderOfAnyNameIsShownEscaped) {
   SmallData data;
-  const std::string folder = "data" + sequence + "\n";
-  fs::rename(data / "data", data / folder);
-  write_bytes(data / folder / "test.txt",
+  const std::string name = "a\xff'" + sequence + "\u202e\n", run = data.path(name + "/run"),
+                    text = data.path(name + "/t");
+  fs::rename(data / "data", data / name);
+  write_bytes(data / name / "test.txt",
               "the cat sat\r\non a mat\r\n");  // which is said, with the file's name
-  const Result trained = run_lm({"train", "--recipe", data.path("small.toml"), "--data", data.path(folder),
-                                 "--out", data.path("run"), "--threads", "1", "--epochs", "1"});
-  EXPECT_EQ(trained.status, 0) << trained.err;
-  expect_contains(trained.out, "CRLF");
-  expect_contains(trained.out, "data\\x1b]0;renamed\\x07\\x1b[2J\\x0a");
-  EXPECT_FALSE(is_obeyed(trained.out)) << trained.out;
-
-  const std::string info = output_of_lm({"info", data.path("run")});
-  expect_contains(info, "data\\x1b]0;renamed\\x07\\x1b[2J\\x0a");
-  EXPECT_FALSE(is_obeyed(info)) << info;
+  fs::copy(data / name / "test.txt", text);
+  const auto check = [](const std::vector<std::string>& words, const std::string& also = "") {
+    const Result result = run_lm(words);
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_FALSE(is_obeyed(result.out + result.err)) << result.out << result.err;
+    expect_contains(result.out, "a\\xff'\\x1b]0;renamed\\x07\\x1b[2J\\xe2\\x80\\xae\\x0a/");
+    expect_contains(result.out, also);
+  };
+  check({"train", "--recipe", data.path("small.toml"), "--data", data.path(name), "--out", run, "--threads",
+         "1", "--epochs", "1", "--set", "train.probe_every=1"},
+        "CRLF");
+  check({"table", run, run});
+  check({"eval", run, text});
+  check({"probe", run, "--data", data.path(name)});  // config.toml has no name that is not UTF-8
+  expect_contains(run_lm({"probe", run}).err, "--data says where it is now");
+  for (const char* command : {"info", "plot"}) check({command, run});
+  check({"export", run, "--out", run + "/out"});
+  check({"import", run + "/out", "--out", run + "/back"});
 }
 
 TEST(Terminal, WhatARecipeSaysOfItselfHasNoControlCharacters) {

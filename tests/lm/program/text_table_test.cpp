@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/temporary_folder.h"
+
 namespace rondo {
 namespace {
 
@@ -56,6 +58,18 @@ TEST(TextTables, CsvHasANumberAFieldAndDeviationsInColumnsOfTheirOwn) {
       nlohmann::ordered_json::parse(
           R"([{"run": "a, \"b\"", "bits": {"mean": 1.5, "deviation": 0.7071067811865476, "n": 2}, "n": 3},
                     {"run": "c", "bits": null, "n": null}])"));
+}
+
+// Escapes of CommonMark 0.31 (2.4, 6.1) and of tables on GitHub (GFM 4.10); quotes of RFC 4180, and the cells
+// that a spreadsheet computes, by OWASP's list.
+TEST(TextTables, NamesDoNotLeaveTheirCells) {
+  const TextTable table{{{"run", true}, {"a|b", true}, {"rate"}, {"low", true}},
+                        {{{"x`y|\n<b>"}, {"=1+1"}, {"-1.5"}, {"-2"}}, {{"a|b"}, {"@a"}, {dash}, {"-x\xff"}}}};
+  EXPECT_EQ(markdown_of(table),
+            "| run | a\\|b | rate | low |\n|---|---|---:|---|\n"
+            "| x\\`y\\|\\\\x0a\\<b> | =1+1 | -1.5 | -2 |\n| `a\\|b` | @a | - | -x\\\\xff |\n");
+  EXPECT_EQ(csv_of(table), "run,a|b,rate,low\n\"x`y|\n<b>\",'=1+1,-1.5,-2\na|b,'@a,,'-x\ufffd\n");
+  expect_contains(text_of(table), "\nx`y|\\x0a<b>  =1+1");
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -186,16 +185,8 @@ TEST(Toml, WhatIsWrittenReadsBackExactly) {
   std::mt19937_64 random(1);
   const auto back = [](const auto& value) { return parse_toml_value(toml_text(value)).scalars.front(); };
   using Limits = std::numeric_limits<double>;
-  std::vector<double> numbers = {0.0,
-                                 -0.0,
-                                 1e15,
-                                 1e16,
-                                 0.1,
-                                 Limits::max(),
-                                 Limits::min(),
-                                 Limits::denorm_min(),
-                                 Limits::infinity(),
-                                 -Limits::infinity()};
+  std::vector<double> numbers = {0.0, -0.0, 1e15, 1e16, 0.1, Limits::max(), Limits::min()};
+  numbers.insert(numbers.end(), {Limits::denorm_min(), Limits::infinity(), -Limits::infinity()});
   for (int i = 0; i < 2'000; ++i) numbers.push_back(std::bit_cast<double>(random()));
   for (const double number : numbers) {
     const double read = std::get<double>(back(number));

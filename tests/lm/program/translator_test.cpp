@@ -1,5 +1,6 @@
 // A translator from `lm train` to `lm translate`, `eval`, `info` and `table`; and what these refuse.
 #include <algorithm>
+#include <regex>
 #include <set>
 
 #include "tests/lm/program/small_translator.h"
@@ -133,8 +134,10 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   refuses({"translate", path("run"), "--set", "decoding.length_penalty=-1"}, "decoding.length_penalty");
   refuses({"translate", path("run"), "--task", "none"}, "--task none");
   refuses({"eval", path("run"), "--task", "none"}, "one task alone");
-  refuses({"generate", path("run")}, "translation");
-  refuses({"score", path("run")}, "translation");
+  refuses({"generate", path("run")}, "one of language_modelling is needed\n");
+  refuses({"score", path("run")}, "one of language_modelling is needed\n");
+  refuses({"export", path("run"), "--out", path("out")}, "one of language_modelling is needed\n");
+  refuses({"classify", path("run")}, "lm translate " + path("run") + "\n");
   refuses({"eval", path("run"), "--dynamic"}, "--dynamic");
   refuses({"eval", path("run"), path("test.aa")},
           "test.aa.aa: missing: a side of a text of pairs, which is named without .aa");
@@ -171,6 +174,13 @@ TEST_F(TranslatorTest, ReplacesUnknownWordsByThoseAttendedTo) {
   EXPECT_EQ(Json::parse(bytes_of_file(path("a.jsonl"))).at("source"), Json({"q", "r", "s", "</s>"}));
   EXPECT_EQ(replaced.find("<unk>"), std::string::npos) << replaced;
   EXPECT_NE(replaced.find_first_of("qrs"), std::string::npos) << replaced;
+
+  // A word of bars is none of those that divide a line of several translations. As Moses escapes it.
+  const std::string best =
+      output_of_lm({"translate", path("run"), "--replace-unk", "--set", "decoding.n_best=2"}, "||| |||\n");
+  expect_contains(best, "&#124;&#124;&#124;");
+  for (const std::string& line : lines_in(best))
+    EXPECT_TRUE(std::regex_match(line, std::regex("0 \\|{3} [^|]* \\|{3} [-0-9.]+"))) << line;
 }
 
 TEST_F(TranslatorTest, OfAFixedContextHasNoAttentionToShow) {

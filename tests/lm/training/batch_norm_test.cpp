@@ -98,25 +98,6 @@ INSTANTIATE_TEST_SUITE_P(EveryBatching, BatchNormTraining,
                                          Case{"bn_mi_lstm", Batching::crops}),
                          testing::PrintToStringParamName());
 
-// Lines of 4, 3 and 4 symbols in a batch of their own size, and of five.
-TEST(BatchNormModel, KnowsNothingOfPadding) {
-  const std::vector<int32_t> ids = {1, 2, 3, 0, 4, 5, 0, 2, 1, 4, 0};
-  Recipe recipe = batch_norm_recipe("bn_lstm", Batching::lines);
-  recipe.language_model().model.dropout = 0;
-  recipe.language_model().train.micro_batch = 0;
-  recipe.trainer.optimizer.kind = OptimizerKind::sgd;
-  const auto trained = [&](int64_t batch) {
-    recipe.language_model().train.batches.batch = batch;
-    Training training(recipe, 11, ids, 0);
-    advance(training, 1);
-    std::vector<real> all = statistics_of(training.model);
-    for (const real number : training.model.values().to_vector()) all.push_back(number);
-    return all;
-  };
-  const auto three = trained(3), five = trained(5);
-  for (size_t i = 0; i < three.size(); ++i) ASSERT_NEAR(three[i], five[i], 1e-5) << i;
-}
-
 TEST(BatchNormModel, SavesItsStatisticsButDoesNotCountThem) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = batch_norm_ids();

@@ -11,7 +11,7 @@
 #include "lm/tasks/skip_thought.h"
 #include "lm/tasks/speech.h"
 #include "lm/tasks/translation.h"
-#include "nn/models/shared_encoder_decoders.h"
+#include "nn/models/encoder_decoder.h"
 #include "tests/lm/training/forked_ranks.h"
 #include "tests/temporary_folder.h"
 
@@ -110,6 +110,8 @@ struct LanguageModelTraining {
     options.dropout = 0.3;
     options.regularization.weight_drop = 0.2;
     options.embedding_dropout = 0.1;
+    options.experts = 2;
+    options.latent_dropout = 0.2;
     return options;
   }
   static LanguageModellingOptions task_options(int64_t micro_batch) {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "nn/cells/cell.h"
+#include "nn/layers/linear.h"
 #include "optim/averaging.h"
 #include "tensor/allocator.h"
 #include "tensor/products/precision.h"
@@ -64,6 +65,48 @@ TEST(Training, RefusesLinesOfATextWithoutALineEnd) {
   recipe.language_model().train.batches.batching = Batching::lines;
   EXPECT_EQ(error_of([&] { Training(recipe, 11, some_ids()); }),
             "data.batching = \"lines\": the training text has no line end");
+}
+
+TEST(Training, RefusesABatchThatScoresOrReportsNothing) {
+  struct Silent : LanguageModelling {
+    using LanguageModelling::LanguageModelling;
+    bool next_batch(Batch& batch) override {
+      const bool more = LanguageModelling::next_batch(batch);
+      if (scores_nothing) batch.scored = 0;
+      return more;
+    }
+    Loss loss(int64_t, const std::vector<Tokens>&, RandomContext) override { return {}; }
+    bool scores_nothing = true;
+  };
+  const std::vector<int32_t> ids = some_ids();
+  LanguageModel model({{.embedding = 4}, {5}}, 11);
+  Silent silent(model, {}, ids, ids);
+  const auto step = [&] {
+    Trainer trainer(silent, {});
+    trainer.next_batch();
+    trainer.step();
+  };
+  EXPECT_EQ(
+      any_error_of(step),
+      "[trainer] a batch of 1 parts scores 0 items, but each has a loss: next_batch() sets Batch::scored");
+  silent.scores_nothing = false;
+  EXPECT_EQ(any_error_of(step),
+            "[trainer] loss() reports nothing: return the losses of what the batch scores in Loss::reported");
+  EXPECT_EQ(any_error_of([&] { Trainer(silent, {}).validated({}); }),
+            "[scores] no metric: an evaluation sets one or more");
+}
+
+TEST(Training, AModelWithoutMemoryIsNotSaved) {
+  struct Empty : Module {
+    Linear layer{*this, "layer", 2, 3};
+  } model;
+  const TemporaryFolder folder;
+  const auto save = [&] { save_model(folder / "m.safetensors", model); };
+  EXPECT_EQ(any_error_of(save), "[model] call finalize() first");
+  model.finalize(1, 0, Device::meta);
+  EXPECT_EQ(any_error_of(save),
+            "[model] on the device meta it has no values: allocate() it on another first");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryCell, TrainingTest, testing::ValuesIn(cell_names()),

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,5 +58,11 @@ using PlainCell =
 
 /// Of all cells, in the order of cell_names().
 const std::vector<std::pair<std::string, PlainCell>>& plain_cells();
+/// Of one of them.
+inline PlainCell plain_cell(const std::string& name) {
+  for (const auto& [known, cell] : plain_cells())
+    if (known == name) return cell;
+  throw std::runtime_error("no plain loops of the cell " + name);
+}
 
 }  // namespace rondo

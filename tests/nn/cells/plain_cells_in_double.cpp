@@ -20,10 +20,22 @@ Vector normalized(const Vector& z, const Vector& gain, const Vector& shift) {
   return result;
 }
 
+/// A vector by its elements.
+template <class Element>
+Vector each(int64_t units, const Element& element) {
+  Vector result;
+  for (int64_t j = 0; j < units; ++j) result.push_back(element(j));
+  return result;
+}
+
+/// tanh, or ReLU where the cell is set to it.
+Number activated(const PlainLayer& layer, Number z) {
+  return layer.setting("activation", 0) == 0 ? std::tanh(z) : z.real() > 0 ? z : Number(0);
+}
+
 PlainState rnn(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&, const Vector&) {
-  Vector next(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j) next[j] = std::tanh(layer.Wx(0, j, x) + layer.Uh(0, j, h));
-  return {next};
+  return {
+      each(layer.hidden, [&](int64_t j) { return activated(layer, layer.Wx(0, j, x) + layer.Uh(0, j, h)); })};
 }
 
 /// From the pre-activations z(gate, j).
@@ -47,9 +59,17 @@ PlainState lstm(const PlainLayer& layer, const Vector& x, const Vector& h, const
 
 PlainState linear_rnn(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&,
                       const Vector&) {
-  Vector next(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j) next[j] = layer.Wx(0, j, x) + layer.Uh(0, j, h);
-  return {next};
+  return {each(layer.hidden, [&](int64_t j) { return layer.Wx(0, j, x) + layer.Uh(0, j, h); })};
+}
+
+/// A GRU whose recurrent weights see `past` in place of h, of the pre-activations r(j), z(j) and
+/// n(j, r past): as many of r as `past` has units.
+template <class Reset, class Update, class Candidate>
+PlainState gru_of(const Vector& past, const Vector& kept, const Reset& r, const Update& z,
+                  const Candidate& n) {
+  const Vector filtered = each(std::ssize(past), [&](int64_t j) { return s(r(j)) * past[j]; });
+  return {each(std::ssize(kept),
+               [&](int64_t j) { return s(z(j)) * kept[j] + (1.0 - s(z(j))) * std::tanh(n(j, filtered)); })};
 }
 
 // Wu et al. 2016 (4), of row k of the stacked gates.
@@ -60,21 +80,18 @@ Number integrated(const PlainLayer& layer, int64_t k, const Vector& x, const Vec
 
 template <bool identity>
 PlainState mi_rnn(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&, const Vector&) {
-  Vector next(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j) {
+  return {each(layer.hidden, [&](int64_t j) {
     const Number z = integrated(layer, j, x, h);
-    next[j] = identity ? z : std::tanh(z);
-  }
-  return {next};
+    return identity ? z : std::tanh(z);
+  })};
 }
 
 PlainState mi_rnn_simple(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&,
                          const Vector&) {
-  Vector next(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j)
-    next[j] =
-        std::tanh(layer.product("weight_ih", j, x) * layer.product("weight_hh", j, h) + layer["bias_ih"][j]);
-  return {next};
+  return {each(layer.hidden, [&](int64_t j) {
+    return std::tanh(layer.product("weight_ih", j, x) * layer.product("weight_hh", j, h) +
+                     layer["bias_ih"][j]);
+  })};
 }
 
 PlainState mi_lstm(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector& c,
@@ -86,14 +103,10 @@ PlainState mi_lstm(const PlainLayer& layer, const Vector& x, const Vector& h, co
 PlainState mi_gru(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&,
                   const Vector& kept) {
   const int64_t units = layer.hidden;
-  Vector reset(units), next(units);
-  for (int64_t j = 0; j < units; ++j) reset[j] = s(integrated(layer, j, x, h)) * h[j];
-  for (int64_t j = 0; j < units; ++j) {
-    const Number z = s(integrated(layer, units + j, x, h)),
-                 n = std::tanh(integrated(layer, 2 * units + j, x, reset));
-    next[j] = z * kept[j] + (1.0 - z) * n;
-  }
-  return {next};
+  return gru_of(
+      h, kept, [&](int64_t j) { return integrated(layer, j, x, h); },
+      [&](int64_t j) { return integrated(layer, units + j, x, h); },
+      [&](int64_t j, const Vector& reset) { return integrated(layer, 2 * units + j, x, reset); });
 }
 
 /// A GRU whose recurrent weights see `past` in place of h. Its rows are stacked: one of r for each unit of
@@ -104,23 +117,18 @@ PlainState gru_after(const PlainLayer& layer, const std::string& U, const Vector
   const auto row = [&](int64_t k, const Vector& seen) {
     return layer.product("weight_ih", k, x) + layer.product(U, k, seen) + layer.bias(k);
   };
-  Vector filtered = past, next(units);
-  for (int64_t j = 0; j < filters; ++j) filtered[j] *= s(row(j, past));
-  for (int64_t j = 0; j < units; ++j) {
-    const Number z = s(row(filters + j, past)), n = std::tanh(row(filters + units + j, filtered));
-    next[j] = z * kept[j] + (1.0 - z) * n;
-  }
-  return {next};
+  return gru_of(
+      past, kept, [&](int64_t j) { return row(j, past); }, [&](int64_t j) { return row(filters + j, past); },
+      [&](int64_t j, const Vector& filtered) { return row(filters + units + j, filtered); });
 }
 
 /// m = (W_mx x) (W_mh h), number `which` of so many that are stacked.
 Vector intermediate_state(const PlainLayer& layer, const Vector& x, const Vector& h, int64_t which = 0,
                           int64_t states = 1) {
   const int64_t M = layer.M(states);
-  Vector m(M);
-  for (int64_t j = 0; j < M; ++j)
-    m[j] = layer.product("weight_mx", which * M + j, x) * layer.product("weight_mh", which * M + j, h);
-  return m;
+  return each(M, [&](int64_t j) {
+    return layer.product("weight_mx", which * M + j, x) * layer.product("weight_mh", which * M + j, h);
+  });
 }
 
 /// (U x + V m + b) of unit j of a gate.
@@ -131,20 +139,16 @@ Number multiplicative(const PlainLayer& layer, int64_t gate, int64_t j, const Ve
 
 PlainState trnn(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&, const Vector&) {
   const int64_t units = layer.hidden;
-  Vector next(units);
-  for (int64_t j = 0; j < units; ++j) {
+  return {each(units, [&](int64_t j) {
     Number z = layer.Wx(0, j, x) + layer.bias("bias_hh", j);
     for (int64_t k = 0; k < units; ++k) z += layer.product("weight_hx", j * units + k, x) * h[k];
-    next[j] = std::tanh(z);
-  }
-  return {next};
+    return std::tanh(z);
+  })};
 }
 
 PlainState mrnn(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&, const Vector&) {
   const Vector m = intermediate_state(layer, x, h);
-  Vector next(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j) next[j] = std::tanh(multiplicative(layer, 0, j, x, m));
-  return {next};
+  return {each(layer.hidden, [&](int64_t j) { return std::tanh(multiplicative(layer, 0, j, x, m)); })};
 }
 
 PlainState mlstm(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector& c, const Vector&) {
@@ -167,38 +171,29 @@ PlainState mgru(const PlainLayer& layer, const Vector& x, const Vector& h, const
 
 PlainState tmgru(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&,
                  const Vector& kept) {
-  const int64_t units = layer.hidden;
-  Vector reset(units), next(units);
-  for (int64_t j = 0; j < units; ++j)
-    reset[j] = s(multiplicative(layer, 0, j, x, intermediate_state(layer, x, h, 0, 3))) * h[j];
-  for (int64_t j = 0; j < units; ++j) {
-    const Number z = s(multiplicative(layer, 1, j, x, intermediate_state(layer, x, h, 1, 3)));
-    const Number n = std::tanh(multiplicative(layer, 2, j, x, intermediate_state(layer, x, reset, 2, 3)));
-    next[j] = z * kept[j] + (1.0 - z) * n;
-  }
-  return {next};
+  const auto row = [&](int64_t gate, int64_t j, const Vector& seen) {
+    return multiplicative(layer, gate, j, x, intermediate_state(layer, x, seen, gate, 3));
+  };
+  return gru_of(
+      h, kept, [&](int64_t j) { return row(0, j, h); }, [&](int64_t j) { return row(1, j, h); },
+      [&](int64_t j, const Vector& reset) { return row(2, j, reset); });
 }
 
 PlainState gru(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&, const Vector& kept) {
-  Vector reset(layer.hidden), next(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j) reset[j] = s(layer.Wx(0, j, x) + layer.Uh(0, j, h)) * h[j];
-  for (int64_t j = 0; j < layer.hidden; ++j) {
-    const Number z = s(layer.Wx(1, j, x) + layer.Uh(1, j, h));
-    const Number n = std::tanh(layer.Wx(2, j, x) + layer.Uh(2, j, reset));
-    next[j] = z * kept[j] + (1.0 - z) * n;
-  }
-  return {next};
+  const auto row = [&](int64_t gate, int64_t j, const Vector& seen) {
+    return layer.Wx(gate, j, x) + layer.Uh(gate, j, seen);
+  };
+  return gru_of(
+      h, kept, [&](int64_t j) { return row(0, j, h); }, [&](int64_t j) { return row(1, j, h); },
+      [&](int64_t j, const Vector& reset) { return row(2, j, reset); });
 }
 
 PlainState gru_reset_after(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&,
                            const Vector& kept) {
-  Vector next(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j) {
+  return {each(layer.hidden, [&](int64_t j) {
     const Number r = s(layer.Wx(0, j, x) + layer.Uh(0, j, h)), z = s(layer.Wx(1, j, x) + layer.Uh(1, j, h));
-    const Number n = std::tanh(layer.Wx(2, j, x) + r * layer.Uh(2, j, h));
-    next[j] = (1.0 - z) * n + z * kept[j];
-  }
-  return {next};
+    return (1.0 - z) * std::tanh(layer.Wx(2, j, x) + r * layer.Uh(2, j, h)) + z * kept[j];
+  })};
 }
 
 // Zhou et al. 2016; the variants of its gate: Heck & Salem 2017.
@@ -226,26 +221,24 @@ PlainState mgu(const PlainLayer& layer, const Vector& x, const Vector& h, const 
 /// tanh(V_k u + b_k).
 Vector dense(const PlainLayer& layer, int64_t number, const Vector& u) {
   const Vector& b = layer["bias_" + std::to_string(number)];
-  Vector next(b.size());
-  for (int64_t j = 0; j < std::ssize(b); ++j)
-    next[j] = std::tanh(layer.product("weight_" + std::to_string(number), j, u) + b[j]);
-  return next;
+  return each(std::ssize(b), [&](int64_t j) {
+    return std::tanh(layer.product("weight_" + std::to_string(number), j, u) + b[j]);
+  });
 }
 
 template <bool shortcut>
 PlainState dt_rnn(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&, const Vector&) {
-  Vector u(layer["bias_1"].size());
-  for (int64_t j = 0; j < std::ssize(u); ++j)
-    u[j] =
-        std::tanh(layer.product("weight_ih", j, x) + layer.product("weight_hh", j, h) + layer["bias_1"][j]);
+  Vector u = each(std::ssize(layer["bias_1"]), [&](int64_t j) {
+    return std::tanh(layer.product("weight_ih", j, x) + layer.product("weight_hh", j, h) +
+                     layer["bias_1"][j]);
+  });
   int64_t last = 2;
   for (; layer.has("weight_" + std::to_string(last + 1)); ++last) u = dense(layer, last, u);
   const std::string number = std::to_string(last);
-  Vector next(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j)
-    next[j] = std::tanh(layer.product("weight_" + number, j, u) + layer["bias_" + number][j] +
-                        (shortcut ? layer.product("weight_shortcut", j, h) : 0.0));
-  return {next};
+  return {each(layer.hidden, [&](int64_t j) {
+    return std::tanh(layer.product("weight_" + number, j, u) + layer["bias_" + number][j] +
+                     (shortcut ? layer.product("weight_shortcut", j, h) : 0.0));
+  })};
 }
 
 Vector transition(const PlainLayer& layer, Vector u) {
@@ -266,13 +259,11 @@ PlainState dt_gru(const PlainLayer& layer, const Vector& x, const Vector& h, con
 PlainState ln_lstm(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector& c,
                    const Vector&) {
   const int64_t units = layer.hidden;
-  Vector Wx(4 * units), Uh(4 * units);
-  for (int64_t k = 0; k < 4 * units; ++k) {
-    Wx[k] = layer.product("weight_ih", k, x);
-    Uh[k] = layer.product("weight_hh", k, h);
-  }
-  Wx = normalized(Wx, layer["gamma_ih"], layer["bias_ih"]);
-  Uh = normalized(Uh, layer["gamma_hh"], layer["bias_hh"]);
+  const auto side = [&](const std::string& name, const Vector& v) {
+    const Vector z = each(4 * units, [&](int64_t k) { return layer.product("weight_" + name, k, v); });
+    return normalized(z, layer["gamma_" + name], layer["bias_" + name]);
+  };
+  const Vector Wx = side("ih", x), Uh = side("hh", h);
   const auto z = [&](int64_t gate, int64_t j) { return Wx[gate * units + j] + Uh[gate * units + j]; };
   PlainState next = lstm_of<false>(z, c);
   const Vector shown = normalized(next.c, layer["gamma_c"], layer["beta_c"]);
@@ -283,23 +274,19 @@ PlainState ln_lstm(const PlainLayer& layer, const Vector& x, const Vector& h, co
 PlainState ln_gru(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&,
                   const Vector& kept) {
   const int64_t units = layer.hidden;
-  const auto side = [&](const std::string& matrix, const Vector& v, const std::string& gain,
-                        const std::string& shift, int64_t begin, int64_t end) {
-    Vector z;
-    for (int64_t k = begin; k < end; ++k) z.push_back(layer.product(matrix, k, v));
+  const auto side = [&](const std::string& name, const Vector& v, int64_t begin, int64_t end) {
     const auto part = [&](const Vector& all) { return Vector(all.begin() + begin, all.begin() + end); };
-    return normalized(z, part(layer[gain]), part(layer[shift]));
+    const Vector z =
+        each(end - begin, [&](int64_t k) { return layer.product("weight_" + name, begin + k, v); });
+    return normalized(z, part(layer["gamma_" + name]), part(layer["bias_" + name]));
   };
-  const Vector x_gates = side("weight_ih", x, "gamma_ih", "bias_ih", 0, 2 * units),
-               h_gates = side("weight_hh", h, "gamma_hh", "bias_hh", 0, 2 * units),
-               x_candidate = side("weight_ih", x, "gamma_ih", "bias_ih", 2 * units, 3 * units),
-               h_candidate = side("weight_hh", h, "gamma_hh", "bias_hh", 2 * units, 3 * units);
-  Vector next(units);
-  for (int64_t j = 0; j < units; ++j) {
+  const Vector x_gates = side("ih", x, 0, 2 * units), h_gates = side("hh", h, 0, 2 * units),
+               x_candidate = side("ih", x, 2 * units, 3 * units),
+               h_candidate = side("hh", h, 2 * units, 3 * units);
+  return {each(units, [&](int64_t j) {
     const Number r = s(x_gates[j] + h_gates[j]), z = s(x_gates[units + j] + h_gates[units + j]);
-    next[j] = (1.0 - z) * std::tanh(x_candidate[j] + r * h_candidate[j]) + z * kept[j];
-  }
-  return {next};
+    return (1.0 - z) * std::tanh(x_candidate[j] + r * h_candidate[j]) + z * kept[j];
+  })};
 }
 
 // Melis et al. 2020 (1), (2): x and h that the gates see.
@@ -310,9 +297,8 @@ std::pair<Vector, Vector> mogrified(const PlainLayer& layer, Vector x, Vector h)
     Vector& scaled = odd ? x : h;
     Vector by = odd ? h : x;
     if (layer.has(name + "_right")) {
-      Vector inner(layer[name + "_right"].size() / by.size());
-      for (int64_t k = 0; k < std::ssize(inner); ++k) inner[k] = layer.product(name + "_right", k, by);
-      by = inner;
+      const auto rank = static_cast<int64_t>(layer[name + "_right"].size() / by.size());
+      by = each(rank, [&](int64_t k) { return layer.product(name + "_right", k, by); });
     }
     const std::string last = layer.has(name) ? name : name + "_left";
     for (int64_t j = 0; j < std::ssize(scaled); ++j) scaled[j] *= 2.0 * s(layer.product(last, j, by));
@@ -342,12 +328,10 @@ PlainState rhn(const PlainLayer& layer, const Vector& x, const Vector& h, const 
       return layer.product("weight_hh_" + number, k, seen) + layer["bias_" + number][k] +
              (l == 1 ? layer.product("weight_ih", k, x) : 0.0);
     };
-    Vector next(units);
-    for (int64_t j = 0; j < units; ++j) {
+    seen = state = each(units, [&](int64_t j) {
       const Number t = s(z(units + j));
-      next[j] = t * std::tanh(z(j)) + (1.0 - t) * state[j];
-    }
-    seen = state = next;
+      return t * std::tanh(z(j)) + (1.0 - t) * state[j];
+    });
   }
   return {state};
 }

@@ -24,6 +24,16 @@ inline Parameters parameters_of(const Module& model) {
   return parameters;
 }
 
+/// One layer's parameters, whose names begin with `stack` and end with `suffix`.
+inline PlainLayer parameters_of_layer(const Parameters& parameters, const std::string& stack,
+                                      const std::string& suffix, int64_t input, int64_t hidden) {
+  PlainLayer layer{input, hidden, {}, {}};
+  for (const auto& [name, values] : parameters)
+    if (name.starts_with(stack) && name.ends_with(suffix))
+      layer.named[name.substr(stack.size(), name.size() - stack.size() - suffix.size())] = values;
+  return layer;
+}
+
 /// Of a parameter, the same at each call.
 inline std::vector<real> direction_of(const Segment& segment) {
   const Tensor direction(segment.shape);
@@ -32,43 +42,31 @@ inline std::vector<real> direction_of(const Segment& segment) {
 }
 
 /// Compares the gradients that the model holds, along a random direction of each parameter, with those of
-/// `plain_loss`.
+/// `plain_loss`; `together` along one direction of all, which takes one plain loss, and only if that differs
+/// parameter by parameter.
 inline void expect_plain_gradients(const Module& model,
-                                   const std::function<Number(const Parameters&)>& plain_loss) {
+                                   const std::function<Number(const Parameters&)>& plain_loss,
+                                   bool together = false) {
   constexpr double step = 1e-30;
-  const Parameters parameters = parameters_of(model);
-  for (const Segment& segment : model.segments()) {
-    const std::vector<real> gradient = gradient_of(model, segment.name).to_vector(),
-                            along = direction_of(segment);
-    Parameters moved = parameters;
+  const auto differs = [&](const std::string& name) {  // empty: of all parameters
+    Parameters moved = parameters_of(model);
     double actual = 0;
-    for (size_t i = 0; i < gradient.size(); ++i) {
-      actual += gradient[i] * along[i];
-      moved[segment.name][i] += Number(0, step * along[i]);
+    for (const Segment& segment : model.segments()) {
+      if (!name.empty() && segment.name != name) continue;
+      const std::vector<real> gradient = gradient_of(model, segment.name).to_vector(),
+                              along = direction_of(segment);
+      for (size_t i = 0; i < gradient.size(); ++i) {
+        actual += gradient[i] * along[i];
+        moved[segment.name][i] += Number(0, step * along[i]);
+      }
     }
     const double expected = plain_loss(moved).imag() / step;
-    EXPECT_NEAR(actual, expected, 1e-9 * std::max(1.0, std::abs(expected))) << segment.name;
-  }
-}
-
-/// The same along one direction of all parameters together, which takes one plain loss; if that differs, name
-/// by name.
-inline void expect_plain_gradients_together(const Module& model,
-                                            const std::function<Number(const Parameters&)>& plain_loss) {
-  constexpr double step = 1e-30;
-  Parameters moved = parameters_of(model);
-  double actual = 0;
-  for (const Segment& segment : model.segments()) {
-    const std::vector<real> gradient = gradient_of(model, segment.name).to_vector(),
-                            along = direction_of(segment);
-    for (size_t i = 0; i < gradient.size(); ++i) {
-      actual += gradient[i] * along[i];
-      moved[segment.name][i] += Number(0, step * along[i]);
-    }
-  }
-  const double expected = plain_loss(moved).imag() / step;
-  EXPECT_NEAR(actual, expected, 1e-9 * std::max(1.0, std::abs(expected)));
-  if (testing::Test::HasFailure()) expect_plain_gradients(model, plain_loss);
+    const bool near = std::abs(actual - expected) <= 1e-9 * std::max(1.0, std::abs(expected));
+    EXPECT_TRUE(near) << (name.empty() ? "all parameters" : name) << ": " << actual << ", not " << expected;
+    return !near;
+  };
+  if (!together || differs(""))
+    for (const Segment& segment : model.segments()) differs(segment.name);
 }
 
 }  // namespace rondo

@@ -1,12 +1,9 @@
-// Attention: values against plain loops written from the papers' equations, gradients of all its parameters,
-// of queries and of the source, padding, and what it refuses. Layer normalisation as a module, too, and the
-// gradient check of a model itself.
+// Attention: padding, and what it refuses; its equations, gradients and steps one at a time:
+// tests/nn/models/encoder_decoder_in_double_test.cpp and attentive_reader_in_double_test.cpp there. Layer
+// normalisation as a module, too, and the gradient check of a model itself.
 #include "nn/layers/attention.h"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
+#include "autograd/normalization.h"
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
 #include "nn/gradient_check.h"
@@ -39,106 +36,7 @@ struct Model : Module {
   Parameter query, states;
 };
 
-/// A parameter by its index, of two or three dimensions.
-struct Plain {
-  Plain(const Model& model, const std::string& name)
-      : shape(value_of(model, name).shape()), values(value_of(model, name).to_vector()) {}
-  double operator()(int64_t i, int64_t j) const { return values[static_cast<size_t>(i * shape[1] + j)]; }
-  double operator()(int64_t i, int64_t j, int64_t k) const {
-    return values[static_cast<size_t>((i * shape[1] + j) * shape[2] + k)];
-  }
-  Shape shape;
-  std::vector<real> values;
-};
-
-/// How well state s fits query t of row b.
-double plain_score(const Model& model, Score score, int64_t t, int64_t b, int64_t s) {
-  const Plain query(model, "query"), states(model, "states");
-  const int64_t width = model.source_size;
-  double sum = 0;
-  if (score == Score::dot)
-    for (int64_t i = 0; i < Q; ++i) sum += query(t, b, i) * states(s, b, i);
-  if (score == Score::general) {
-    const Plain W_a(model, "attention.W_a");
-    for (int64_t i = 0; i < Q; ++i)
-      for (int64_t j = 0; j < width; ++j) sum += query(t, b, i) * W_a(i, j) * states(s, b, j);
-  }
-  if (score == Score::additive) {
-    const Plain W_a(model, "attention.W_a"), U_a(model, "attention.U_a"), v_a(model, "attention.v_a");
-    for (int64_t a = 0; a < A; ++a) {
-      double inner = 0;
-      for (int64_t i = 0; i < Q; ++i) inner += W_a(a, i) * query(t, b, i);
-      for (int64_t j = 0; j < width; ++j) inner += U_a(a, j) * states(s, b, j);
-      sum += v_a(0, a) * std::tanh(inner);
-    }
-  }
-  return sum;
-}
-
 class AttentionBy : public testing::TestWithParam<Score> {};
-
-TEST_P(AttentionBy, IsThePapersEquations) {
-  const Model model(GetParam());
-  const Plain states(model, "states");
-  for (const Lengths& lengths : {Lengths{}, some_lengths}) {
-    const Attention::Result result = model.run(lengths);
-    ASSERT_EQ(result.weights.shape(), (Shape{T, B, S}));
-    ASSERT_EQ(result.context.shape(), (Shape{T, B, model.source_size}));
-    const std::vector<real> weights = result.weights.value().to_vector(),
-                            context = result.context.value().to_vector();
-    for (int64_t t = 0; t < T; ++t)
-      for (int64_t b = 0; b < B; ++b) {
-        const int64_t length = lengths.empty() ? S : lengths[static_cast<size_t>(b)];
-        double total = 0;
-        for (int64_t s = 0; s < length; ++s) total += std::exp(plain_score(model, GetParam(), t, b, s));
-        std::vector<double> mean(static_cast<size_t>(model.source_size));
-        for (int64_t s = 0; s < S; ++s) {
-          const double expected = s < length ? std::exp(plain_score(model, GetParam(), t, b, s)) / total : 0;
-          const real weight = weights[static_cast<size_t>((t * B + b) * S + s)];
-          EXPECT_NEAR(weight, expected, 1e-12);
-          EXPECT_TRUE(s < length || weight == 0) << weight;
-          for (int64_t j = 0; j < model.source_size; ++j)
-            mean[static_cast<size_t>(j)] += expected * states(s, b, j);
-        }
-        for (int64_t j = 0; j < model.source_size; ++j)
-          EXPECT_NEAR(context[static_cast<size_t>((t * B + b) * model.source_size + j)],
-                      mean[static_cast<size_t>(j)], 1e-12);
-      }
-  }
-}
-
-TEST_P(AttentionBy, HasTheGradientsOfAllThatItReads) {
-  Model model(GetParam());
-  for (const Lengths& lengths : {Lengths{}, some_lengths}) {
-    const GradientCheck check = check_gradients(model, [&] {
-      const auto [context, weights] = model.run(lengths);
-      return sum(square(context)) + sum(square(weights));
-    });
-    EXPECT_TRUE(check.passed) << check.worst;
-    EXPECT_LT(check.largest_error, 1e-6);
-  }
-}
-
-// A decoder's steps one at a time, over one source.
-TEST_P(AttentionBy, GivesOneStepWhatItGivesMany) {
-  Model model(GetParam());
-  const Attention::Result all = model.run(some_lengths);
-  const Attention::Source source = model.attention.prepare(model.states, some_lengths);
-  const auto step = [&](int64_t t) { return model.attention(model.query.variable()[t], source); };
-  for (int64_t t = 0; t < T; ++t) {
-    EXPECT_EQ(step(t).context.shape(), (Shape{B, model.source_size}));
-    EXPECT_EQ(step(t).weights.shape(), (Shape{B, S}));
-    const std::vector<real> context = step(t).context.value().to_vector(),
-                            expected = all.context.value()[t].to_vector();
-    for (size_t i = 0; i < context.size(); ++i) EXPECT_NEAR(context[i], expected[i], 1e-12);
-  }
-  const GradientCheck check = check_gradients(model, [&] {
-    const Attention::Source again = model.attention.prepare(model.states, some_lengths);
-    const Variable first = model.attention(model.query.variable()[0], again).context;
-    return sum(square(first)) + sum(model.attention(model.query.variable()[1], again).context * first);
-  });
-  EXPECT_TRUE(check.passed) << check.worst;
-}
 
 TEST_P(AttentionBy, ReadsNoPadding) {
   Model model(GetParam());
@@ -192,20 +90,11 @@ TEST(LayerNormModule, StartsAsTheNormalisationItself) {
     Normed() { finalize(1); }
     LayerNorm norm{*this, "norm", 7};
   } model;
-  const auto x = samples({{2, 3, 7}});
-  const std::vector<real> y = model.norm(Variable(x[0])).value().to_vector();
-  for (int64_t r = 0; r < 6; ++r) {
-    double mean = 0, square_mean = 0;
-    for (int64_t j = 0; j < 7; ++j) {
-      mean += y[static_cast<size_t>(r * 7 + j)] / 7;
-      square_mean += y[static_cast<size_t>(r * 7 + j)] * y[static_cast<size_t>(r * 7 + j)] / 7;
-    }
-    EXPECT_NEAR(mean, 0, 1e-12);
-    EXPECT_NEAR(square_mean, 1, 1e-4);  // but for epsilon
-  }
-  EXPECT_TRUE(has_parameter(model, "norm.weight"));
-  EXPECT_TRUE(has_parameter(model, "norm.bias"));
-  const GradientCheck check = check_gradients(model, [&] { return sum(square(model.norm(Variable(x[0])))); });
+  const Variable x(samples({{2, 3, 7}})[0]), ones(Tensor::filled({7}, 1)), zeros(Tensor::zeros({7}));
+  EXPECT_EQ(model.norm(x).value().to_vector(), layer_norm(x, ones, zeros).value().to_vector());
+  EXPECT_EQ(value_of(model, "norm.weight").to_vector(), ones.value().to_vector());
+  EXPECT_EQ(value_of(model, "norm.bias").to_vector(), zeros.value().to_vector());
+  const GradientCheck check = check_gradients(model, [&] { return sum(square(model.norm(x))); });
   EXPECT_TRUE(check.passed) << check.worst;
 }
 

@@ -1,9 +1,10 @@
-// The recogniser against plain loops written from its equations, its gradients, and padding.
+// The recogniser and its gradients against plain loops written from its equations, which read each utterance
+// alone, so that padding is seen to change nothing. Its loss: tests/autograd/ctc_loss_in_both_test.cpp.
 #include "nn/models/ctc_model.h"
 
 #include "autograd/functions.h"
-#include "nn/gradient_check.h"
-#include "tests/nn/models/plain_stack.h"
+#include "autograd/operators/arithmetic.h"
+#include "tests/nn/models/plain_model.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
@@ -22,74 +23,61 @@ CtcModelOptions options_of(const std::string& cell, bool bidirectional, int64_t 
 }
 
 const Lengths lengths = {6, 4};
-const CtcTargets targets({{1, 3, 3}, {2}}, lengths);
 
-/// Without a pattern, between -1 and 1.
-double frame_number(int64_t t, int64_t b, int64_t f) {
-  return std::sin(static_cast<double>(31 * t + 17 * b + 7 * f + 1));
-}
-
-/// Frames [steps, B, F]; behind the end of an utterance stands `padding`.
-Variable frames_of(int64_t steps, real padding) {
+/// Frames [6, B, F] without a pattern, between -1 and 1; behind the end of an utterance stands `padding`.
+Variable frames_of(real padding) {
   std::vector<real> numbers;
-  for (int64_t t = 0; t < steps; ++t)
+  for (int64_t t = 0; t < 6; ++t)
     for (int64_t b = 0; b < B; ++b)
       for (int64_t f = 0; f < F; ++f)
-        numbers.push_back(t < lengths[static_cast<size_t>(b)] ? static_cast<real>(frame_number(t, b, f))
-                                                              : padding);
-  return Tensor::from(numbers, {steps, B, F});
+        numbers.push_back(t < lengths[static_cast<size_t>(b)]
+                              ? std::sin(static_cast<double>(31 * t + 17 * b + 7 * f + 1))
+                              : padding);
+  return Tensor::from(numbers, {6, B, F});
+}
+
+/// Of utterance b, at each of its frames.
+Rows plain_scores(const CtcModelOptions& options, const Parameters& parameters, int64_t b) {
+  const PlainModel model(parameters);
+  Rows x;
+  for (int64_t t = 0; t < lengths[static_cast<size_t>(b)]; ++t) {
+    const std::vector<real> frame = frames_of(0).value()[t].slice_rows(b, b + 1).to_vector();
+    x.emplace_back(frame.begin(), frame.end());
+  }
+  const PlainStack stack{"recurrent", options.cell, options.layers, options.hidden, options.bidirectional};
+  Rows scores;
+  for (const Vector& h : model.read(stack, x).first)
+    scores.push_back(model.product("output.weight", h, "output.bias"));
+  return scores;
 }
 
 TEST(CtcModel, IsThatOfPlainLoops) {
-  for (const bool bidirectional : {false, true}) {
-    CtcModel model(options_of("rnn", bidirectional, 2), F, V);
-    const Weights weight{model};
-    const Variable scores = model.scores(frames_of(6, 0), lengths);
-    EXPECT_EQ(scores.shape(), Shape({6, B, V}));
-    const std::vector<real> all = scores.value().to_vector();
-    for (int64_t b = 0; b < B; ++b) {
-      std::vector<Numbers> x;
-      for (int64_t t = 0; t < lengths[static_cast<size_t>(b)]; ++t) {
-        x.emplace_back();
-        for (int64_t f = 0; f < F; ++f) x.back().push_back(frame_number(t, b, f));
-      }
-      const std::vector<Numbers> h = plain_stack(weight, model.options(), 2, x);
-      for (size_t t = 0; t < h.size(); ++t)
-        for (int64_t k = 0; k < V; ++k) {
-          double z = weight("output.bias", 0, k);
-          for (size_t j = 0; j < h[t].size(); ++j)
-            z += weight("output.weight", k, static_cast<int64_t>(j)) * h[t][j];
-          EXPECT_NEAR(all[(t * B + static_cast<size_t>(b)) * V + static_cast<size_t>(k)], z, 1e-12);
-        }
-    }
-  }
-}
-
-TEST(CtcModel, GradientsOfAllParameters) {
-  for (CtcModelOptions options :
-       {options_of("gru", true, 2), options_of("mi_lstm", true, 1), options_of("lstm", false, 2)}) {
+  for (CtcModelOptions options : {options_of("rnn", true, 2), options_of("gru", true, 2),
+                                  options_of("mi_lstm", true, 1), options_of("lstm", false, 2)}) {
+    SCOPED_TRACE(options.cell);
     options.trained_initial_states = options.cell == "lstm";
     CtcModel model(options, F, V);
-    const GradientCheck result = check_gradients(
-        model, [&] { return sum(ctc_loss(model.scores(frames_of(6, 0), lengths), targets)); });
-    EXPECT_TRUE(result.passed) << options.cell << ": " << result.worst;
-  }
-}
-
-// In the loss and in all gradients, while training with masks that are the same for all steps.
-TEST(CtcModel, PaddingHasNoInfluence) {
-  for (const bool trains : {false, true}) {
-    CtcModelOptions options = options_of("lstm", true, 2);
-    options.dropout = 0.3;
-    options.variational = true;
-    CtcModel model(options, F, V);
-    model.set_training(trains);
-    const auto gradients = [&](int64_t steps, real padding) {
-      return gradients_and_loss(
-          model, B, [&] { return sum(ctc_loss(model.scores(frames_of(steps, padding), lengths), targets)); });
+    const Variable scores = model.scores(frames_of(5), lengths);
+    EXPECT_EQ(scores.shape(), Shape({6, B, V}));
+    std::vector<real> factors(6 * B * V);  // of the scores in a sum; none of what is padding
+    const auto each = [&](const Parameters& parameters, const auto& take) {
+      for (int64_t b = 0; b < B; ++b) {
+        const Rows z = plain_scores(options, parameters, b);
+        for (size_t t = 0; t < z.size(); ++t)
+          for (size_t k = 0; k < V; ++k) take((t * B + static_cast<size_t>(b)) * V + k, z[t][k]);
+      }
     };
-    const std::vector<real> once = gradients(6, 0), again = gradients(9, 5);
-    for (size_t i = 0; i < once.size(); ++i) ASSERT_NEAR(once[i], again[i], 1e-13);
+    const std::vector<real> actual = scores.value().to_vector();
+    each(parameters_of(model), [&](size_t i, const Number& z) {
+      EXPECT_NEAR(actual[i], z.real(), 1e-12);
+      factors[i] = std::cos(static_cast<double>(i));
+    });
+    expect_plain_loss(model, sum(scores * Variable(Tensor::from(factors, {6, B, V}))),
+                      [&](const Parameters& moved) {
+                        Number sum = 0;
+                        each(moved, [&](size_t i, const Number& z) { sum += factors[i] * z; });
+                        return sum;
+                      });
   }
 }
 

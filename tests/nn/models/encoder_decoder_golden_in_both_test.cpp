@@ -1,15 +1,10 @@
-// Encoder-decoders against numbers that PyTorch computed (tests/golden/make_encoder_decoder_golden.py): the
+// Encoder-decoders against numbers that PyTorch computed (tests/golden/make_encoder_decoder_file().py): the
 // loss of each symbol, the attention and the gradients of all parameters.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "nn/models/encoder_decoder.h"
-#include "tests/golden/golden.h"
+#include "tests/golden/compare.h"
 #include "tests/nn/parameters.h"
 
-namespace rondo {
+namespace rondo::encoder_decoder_golden_test {
 namespace {
 
 constexpr double tolerance = sizeof(real) == 4 ? 1e-5 : 1e-12;
@@ -21,25 +16,15 @@ struct Case {
   TiedTables tied = TiedTables::none;
 };
 
-std::vector<double> numbers(const std::string& name) { return Golden::of_encoder_decoders().values(name); }
-
-Tokens ids(const std::string& name) {
-  const std::vector<double> values = numbers(name);
-  return tokens({values.begin(), values.end()});
-}
+const Golden& file() { return Golden::of_encoder_decoders(); }
 
 SentenceInput sentences(const std::string& name, const Lengths& lengths = {}) {
-  const std::vector<int64_t> shape = Golden::of_encoder_decoders().shape(name);
-  return {ids(name), shape[0], shape[1], lengths};
+  const std::vector<int64_t> shape = file().shape(name);
+  return {tokens_of(file(), name), shape[0], shape[1], lengths};
 }
 
 void expect_equal(const Tensor& actual, const std::string& name) {
-  const std::vector<double> expected = numbers(name);
-  const std::vector<real> values = actual.to_vector();
-  ASSERT_EQ(values.size(), expected.size()) << name;
-  for (size_t i = 0; i < expected.size(); ++i)
-    ASSERT_NEAR(values[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i])))
-        << name << " element " << i;
+  expect_golden(actual.to_vector(), file(), name, tolerance);
 }
 
 class EncoderDecoderGolden : public testing::TestWithParam<Case> {};
@@ -57,18 +42,16 @@ TEST_P(EncoderDecoderGolden, LossAttentionAndGradients) {
   options.readout = it.tied == TiedTables::none ? 5 : 3;
   EncoderDecoder model(options, 7, 7);
   for (const Segment& segment : model.segments()) {
-    const std::vector<double> values = numbers(prefix + segment.name);
-    const std::vector<int64_t> shape = Golden::of_encoder_decoders().shape(prefix + segment.name);
-    const Shape expected = shape.size() == 1 ? Shape{shape[0]} : Shape{shape[0], shape[1]};
-    ASSERT_EQ(segment.shape, expected) << segment.name;
-    copy(Tensor::from({values.begin(), values.end()}, expected), value_of(model, segment.name));
+    const Tensor values = tensor_of(file(), prefix + segment.name);
+    ASSERT_EQ(segment.shape, values.shape()) << segment.name;
+    copy(values, value_of(model, segment.name));
   }
 
-  const std::vector<double> lengths = numbers(prefix + "source_lengths");
+  const std::vector<double> lengths = file().values(prefix + "source_lengths");
   const auto source = model.encode(sentences(prefix + "source", {lengths.begin(), lengths.end()}));
   const auto output = model.decode(sentences(prefix + "inputs"), source);
-  const CrossEntropy loss = model.cross_entropy(output.readout, ids(prefix + "targets"),
-                                                Golden::of_encoder_decoders().setting(prefix + "smoothing"));
+  const CrossEntropy loss = model.cross_entropy(output.readout, tokens_of(file(), prefix + "targets"),
+                                                file().setting(prefix + "smoothing"));
   expect_equal(loss.each, prefix + "nats");
   expect_equal(loss.total.value(), prefix + "loss");
   if (it.attention != Score::none) expect_equal(output.attention.value(), prefix + "attention");
@@ -85,4 +68,4 @@ INSTANTIATE_TEST_SUITE_P(Cases, EncoderDecoderGolden,
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::encoder_decoder_golden_test

@@ -1,11 +1,11 @@
 // The whole encoder-decoder: its losses, its attention and its gradients against plain loops, which read each
-// sentence alone, so that padding is seen to change nothing; with dropout its gradients against differences.
+// sentence alone, so that padding is seen to change nothing. With dropout: encoder-decoders on a GPU, and
+// tests/lm/training/ranks_in_both_test.cpp.
 #include "nn/models/encoder_decoder.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/nn/models/plain_encoder_decoder.h"
-#include "tests/nn/recurrent/stack_model.h"
 
 namespace rondo::encoder_decoder_test {
 namespace {
@@ -105,10 +105,9 @@ void expect_plain(const EncoderDecoderOptions& options, double smoothing = 0) {
                     s < steps[t].attention.size() ? steps[t].attention[s].real() : 0, 1e-12);
     }
   }
-  EXPECT_NEAR(loss.total.value().item(), plain_loss(options, parameters, smoothing).real(), 1e-11);
-  loss.total.backward();
-  expect_plain_gradients_together(
-      model, [&](const Parameters& moved) { return plain_loss(options, moved, smoothing); });
+  expect_plain_loss(
+      model, loss.total, [&](const Parameters& moved) { return plain_loss(options, moved, smoothing); },
+      true);
 }
 
 constexpr Score attentions[] = {Score::none, Score::dot, Score::general, Score::additive};
@@ -120,7 +119,7 @@ TEST_P(EncoderDecoderOf, IsPlainLoopsWithEachAttention) {
     for (const bool bidirectional : {false, true}) {
       SCOPED_TRACE(fmt::format("{} attention, bidirectional: {}", name_of(attention), bidirectional));
       EncoderDecoderOptions options = tiny(GetParam(), attention);
-      options.bidirectional = bidirectional;
+      options.bidirectional = options.trained_initial_states = bidirectional;
       expect_plain(options);
     }
 }
@@ -148,28 +147,6 @@ TEST_P(EncoderDecoderOf, IsPlainLoopsWithEachBridge) {
         options.decoder_layers = decoder_layers;
         expect_plain(options);
       }
-}
-
-// What training draws is the same for each call of begin_update() with the same numbers.
-TEST_P(EncoderDecoderOf, HasRightGradientsWithDropoutAndTrainedInitialStates) {
-  for (const Score attention : {Score::none, Score::additive})
-    for (const bool variational : {false, true}) {
-      EncoderDecoderOptions options = tiny(GetParam(), attention);
-      options.input_feeding = variational && attention != Score::none;
-      options.dropout = 0.3;
-      options.variational = options.trained_initial_states = variational;
-      options.regularization.weight_drop = 0.3;
-      EncoderDecoder model(options, V, V, 11);
-      model.set_training(true);
-      const Batch batch;
-      expect_parameter_gradients(
-          model,
-          [&] {
-            model.begin_update({.seed = 2, .update = 5, .slice = {B, 0, B}});
-            return loss_of(model, batch, 0.1).total;
-          },
-          Differences::of_second_order, 17);
-    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cells, EncoderDecoderOf, testing::Values("lstm", "gru", "mi_lstm", "mlstm"),

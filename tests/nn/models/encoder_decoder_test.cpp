@@ -96,19 +96,5 @@ TEST(EncoderDecoder, HasABridgeForEachPartOfEachState) {
   EXPECT_FALSE(has_parameter(EncoderDecoder(options, 5, 7), "bridge.h_l0.weight"));
 }
 
-TEST(EncoderDecoder, WithoutASeedHasTheSameLayoutAndNoMemory) {
-  EncoderDecoderOptions options;
-  options.embedding = options.hidden = 4;
-  const EncoderDecoder model(options, 5, 7), layout(options, 5, 7, 1, Device::meta);
-  EXPECT_EQ(layout.parameter_count(), model.parameter_count());
-  ASSERT_EQ(layout.segments().size(), model.segments().size());
-  for (size_t i = 0; i < model.segments().size(); ++i) {
-    EXPECT_EQ(layout.segments()[i].name, model.segments()[i].name);
-    EXPECT_EQ(layout.segments()[i].shape, model.segments()[i].shape);
-  }
-  EXPECT_EQ(EncoderDecoder(options, 5, 7, 1).values().to_vector(), model.values().to_vector());
-  EXPECT_NE(EncoderDecoder(options, 5, 7, 2).values().to_vector(), model.values().to_vector());
-}
-
 }  // namespace
 }  // namespace rondo

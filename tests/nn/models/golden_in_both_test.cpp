@@ -1,14 +1,8 @@
 // Rondo against numbers that PyTorch computed (tests/golden/make_golden.py): results, losses and all
 // gradients.
-#include "tests/golden/golden.h"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "autograd/functions.h"
 #include "nn/models/language_model.h"
+#include "tests/golden/compare.h"
 #include "tests/nn/parameters.h"
 
 namespace rondo::golden_test {
@@ -16,42 +10,10 @@ namespace {
 
 constexpr double tolerance = sizeof(real) == 4 ? 1e-5 : 1e-10;
 
-std::vector<real> numbers(const std::string& name) {
-  const std::vector<double> values = Golden::file().values(name);
-  return {values.begin(), values.end()};
-}
-
-Tensor tensor(const std::string& name) {
-  const std::vector<int64_t> extents = Golden::file().shape(name);
-  Shape shape;
-  switch (extents.size()) {
-    case 1:
-      shape = {extents[0]};
-      break;
-    case 2:
-      shape = {extents[0], extents[1]};
-      break;
-    case 3:
-      shape = {extents[0], extents[1], extents[2]};
-      break;
-    default:
-      throw std::runtime_error(name + " has an unexpected shape");
-  }
-  return Tensor::from(numbers(name), shape);
-}
-
-Tokens ids(const std::string& name) {
-  const std::vector<double> values = Golden::file().values(name);
-  return tokens({values.begin(), values.end()});
-}
-
+const Golden& file() { return Golden::file(); }
+Tensor tensor(const std::string& name) { return tensor_of(file(), name); }
 void expect_equal(const Tensor& actual, const std::string& name) {
-  const std::vector<double> expected = Golden::file().values(name);
-  const std::vector<real> values = actual.to_vector();
-  ASSERT_EQ(values.size(), expected.size()) << name;
-  for (size_t i = 0; i < expected.size(); ++i)
-    ASSERT_NEAR(values[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i])))
-        << name << " element " << i;
+  expect_golden(actual.to_vector(), file(), name, tolerance);
 }
 
 /// A leaf with a gradient of its own.
@@ -133,8 +95,8 @@ TEST(Golden, LanguageModel) {
   EXPECT_EQ(model.segments().size(), 7u);
   for (const Segment& segment : model.segments())
     copy(tensor("language_model." + golden_name(segment.name)), value_of(model, segment.name));
-  const LanguageModel::Input input{ids("language_model.tokens"), 4, 3};
-  const Tokens targets = ids("language_model.targets");
+  const LanguageModel::Input input{tokens_of(file(), "language_model.tokens"), 4, 3};
+  const Tokens targets = tokens_of(file(), "language_model.targets");
 
   const auto output = model.forward(input, model.initial_states(3)).output;
   expect_equal(model.logits(output).value(), "language_model.logits");

@@ -5,6 +5,9 @@
 
 #include <optional>
 
+#include "autograd/functions.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "tests/nn/models/plain_language_model.h"
 
 namespace rondo::language_model_values_test {
@@ -76,44 +79,53 @@ TEST_P(LanguageModelValues, AndGradientsEqualThoseOfPlainLoops) {
     options.output_layers = output_layers;
     options.output_activation = activation;
     LanguageModel model(options, V, 11);
-    const Variable loss =
-        model
-            .cross_entropy(model.forward({tokens(ids), T, B}, model.initial_states(B)).output,
-                           tokens(targets))
-            .total;
-    EXPECT_NEAR(loss.value().item(), plain_loss(options, parameters_of(model)).real(), 1e-12);
-    loss.backward();
-    expect_plain_gradients(model, [&](const Parameters& moved) { return plain_loss(options, moved); });
+    const auto output = model.forward({tokens(ids), T, B}, model.initial_states(B)).output;
+    expect_plain_loss(model, model.cross_entropy(output, tokens(targets)).total,
+                      [&](const Parameters& moved) { return plain_loss(options, moved); });
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cells, LanguageModelValues, testing::Range(size_t{0}, plain_cells().size()),
                          [](const auto& instance) { return plain_cells()[instance.param].first; });
 
-/// The loss and its gradients of an LSTM in training mode, and both in evaluation mode.
+/// The loss and its gradients of an LSTM in training mode and in evaluation mode: as it is computed in blocks
+/// or clusters, and by the logits of all symbols, which of some models are a distribution.
 void expect_plain(const std::function<void(LanguageModelOptions&)>& change) {
   LanguageModelOptions options;
   options.embedding = 3;
   options.hidden = {4, 5, 3};
   change(options);
   LanguageModel model(options, V, 11);
-  for (const bool training : {true, false}) {
-    SCOPED_TRACE(training);
-    model.set_training(training);
-    model.begin_update({.seed = seed, .update = update, .slice = {B, 0, B}});
-    const Variable loss =
-        model
-            .cross_entropy(model.forward({tokens(ids), T, B}, model.initial_states(B)).output,
-                           tokens(targets))
-            .total;
-    const auto plain = [&](const Parameters& parameters) {
-      return plain_loss(options, parameters, training);
-    };
-    EXPECT_NEAR(loss.value().item(), plain(parameters_of(model)).real(), 1e-10);
-    fill(model.gradients(), 0);
-    loss.backward();
-    expect_plain_gradients(model, plain);
-  }
+  for (const bool training : {true, false})
+    for (const bool by_logits : {false, true}) {
+      SCOPED_TRACE(fmt::format("training: {}, by logits: {}", training, by_logits));
+      model.set_training(training);
+      model.begin_update({.seed = seed, .update = update, .slice = {B, 0, B}});
+      const auto output = model.forward({tokens(ids), T, B}, model.initial_states(B)).output;
+      const Variable logits = by_logits ? model.logits(output) : Variable();
+      expect_plain_loss(model,
+                        by_logits ? sum(cross_entropy(logits, tokens(targets)))
+                                  : model.cross_entropy(output, tokens(targets)).total,
+                        [&](const Parameters& moved) { return plain_loss(options, moved, training); });
+      if (!by_logits || (options.experts == 1 && options.output != OutputKind::adaptive)) continue;
+      for (int64_t r = 0; r < T * B; ++r)
+        EXPECT_NEAR(sum(exp(logits.slice(r, r + 1))).value().item(), 1, 1e-12);
+    }
+}
+
+TEST(LanguageModelOptions, InTheirPlacesEqualPlainLoops) {
+  expect_plain([](LanguageModelOptions& options) { options.embedding = 0; });  // one-hot
+  expect_plain([](LanguageModelOptions& options) {
+    options.trained_initial_states = true;
+    options.init_all = 0.8;  // not 0
+  });
+  for (const OutputActivation activation : {OutputActivation::tanh, OutputActivation::identity})
+    expect_plain([&](LanguageModelOptions& options) {
+      options.output_layers = {5, 3};
+      options.output_activation = activation;
+      options.tied = true;
+      options.dropout = 0.3;
+    });
 }
 
 TEST(Dropouts, EachInItsPlaceEqualPlainLoopsWithTheSameMasks) {

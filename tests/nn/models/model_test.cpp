@@ -65,6 +65,12 @@ TEST(LanguageModel, CountsItsParameters) {
   EXPECT_EQ(any_error_of([&] { LanguageModel(options, 11); }),
             "a gate has no bias, one or two (model.biases), not 3");
   options = small();
+  options.dropout = 2;
+  EXPECT_EQ(any_error_of([&] { LanguageModel(options, 11); }),
+            "dropout = 2: expected a number, 0 to below 1");
+  EXPECT_EQ(any_error_of([] { Dropout(*std::make_unique<Module>(), "dropout", 2); }),
+            "[dropout] the probability is in [0, 1), got 2");
+  options = small();
   options.output_layers = {7, 3};
   EXPECT_EQ(LanguageModel(options, 11).parameter_count(), 44 + layers + (42 + 7) + (21 + 3) + 33 + 11);
   // A mixture without an embedding: the prior, then two latents as wide as the last layer.
@@ -126,8 +132,8 @@ bool has_masks(const std::string& rate, const std::vector<std::string>& zero = {
   for (const Key& key : keys_of(options)) {
     if (key.name != rate && std::find(zero.begin(), zero.end(), key.name) == zero.end()) continue;
     const double value = key.name == rate ? 0.1 : 0;
-    if (const auto* member = std::get_if<OptionalMember>(&key.member))
-      *member->member = value;
+    if (auto* const* member = std::get_if<std::optional<double>*>(&key.member))
+      **member = value;
     else
       *std::get<double*>(key.member) = value;
   }

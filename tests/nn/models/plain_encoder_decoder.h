@@ -3,22 +3,16 @@
 // and parameters. It has no dropout. Next: tests/nn/cells/plain_cells.h.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "nn/models/encoder_decoder.h"
-#include "tests/nn/cells/plain_gradients.h"
+#include "tests/nn/models/plain_model.h"
 
 namespace rondo {
 
-class PlainEncoderDecoder {
+class PlainEncoderDecoder : PlainModel {
  public:
   /// Both must outlive it.
   PlainEncoderDecoder(const EncoderDecoderOptions& options, const Parameters& parameters)
-      : options_(options), parameters_(parameters) {
-    for (const auto& [name, cell] : plain_cells())
-      if (name == options.cell) cell_ = cell;
-  }
+      : PlainModel(parameters), options_(options) {}
 
   struct Step {
     Vector log_p;      // of each symbol of the target
@@ -26,17 +20,24 @@ class PlainEncoderDecoder {
   };
   /// One step after each of the `inputs`.
   std::vector<Step> read(const std::vector<int32_t>& source, const std::vector<int32_t>& inputs) const {
-    const auto [h, last] = encode(source);
+    const bool shared = options_.tied == TiedTables::all;
+    const PlainStack encoder{"encoder", options_.cell, options_.encoder_layers, options_.hidden,
+                             options_.bidirectional};
+    const auto [h, last] = PlainModel::read(
+        encoder,
+        rows_of(shared ? "target_embedding.weight" : "source_embedding.weight", source, options_.embedding));
     std::vector<PlainState> states = first_states(last);
+    const PlainCell cell = plain_cell(options_.cell);
     Vector readout(static_cast<size_t>(options_.readout_width()));
     std::vector<Step> steps;
     for (const int32_t input : inputs) {
-      Vector x = row_of("target_embedding.weight", input);
+      Vector x = row_of("target_embedding.weight", input, options_.embedding);
       if (options_.attention == Score::none) append(x, last.back().h);
       if (options_.input_feeding) append(x, readout);
       for (size_t i = 0; i < states.size(); ++i) {
-        const PlainLayer layer = layer_of("decoder.", "_l" + std::to_string(i), std::ssize(x));
-        states[i] = cell_(layer, x, states[i], states[i].h);
+        const PlainLayer layer =
+            layer_of("decoder", "_l" + std::to_string(i), std::ssize(x), options_.hidden);
+        states[i] = cell(layer, x, states[i], states[i].h);
         x = states[i].h;
       }
       Step& step = steps.emplace_back();
@@ -50,46 +51,13 @@ class PlainEncoderDecoder {
       append(joined, x);
       readout = tanh_of(product("W_c", joined));
       const bool tied = options_.tied != TiedTables::none;
-      step.log_p = product(tied ? "target_embedding.weight" : "output.weight", readout, "output.bias");
-      Number sum = 0;
-      for (const Number& logit : step.log_p) sum += std::exp(logit);
-      for (Number& logit : step.log_p) logit -= std::log(sum);
+      step.log_p =
+          log_softmax_of(product(tied ? "target_embedding.weight" : "output.weight", readout, "output.bias"));
     }
     return steps;
   }
 
  private:
-  /// h_1 .. h_S of the last layer, and the last state of each layer, both directions side by side.
-  std::pair<std::vector<Vector>, std::vector<PlainState>> encode(const std::vector<int32_t>& source) const {
-    const bool shared = options_.tied == TiedTables::all;
-    std::vector<Vector> h;
-    for (const int32_t id : source)
-      h.push_back(row_of(shared ? "target_embedding.weight" : "source_embedding.weight", id));
-    std::vector<PlainState> last;
-    for (int64_t i = 0; i < options_.encoder_layers; ++i) {
-      const std::string suffix = "_l" + std::to_string(i);
-      PlainState ahead = zeros(encoder_units());
-      std::vector<Vector> output;
-      const PlainLayer forward = layer_of("encoder.", suffix, std::ssize(h[0]));
-      for (const Vector& x : h) {
-        ahead = cell_(forward, x, ahead, ahead.h);
-        output.push_back(ahead.h);
-      }
-      if (options_.bidirectional) {
-        PlainState back = zeros(encoder_units());
-        const PlainLayer reverse = layer_of("encoder.", suffix + "_reverse", std::ssize(h[0]));
-        for (size_t s = h.size(); s-- > 0;) {
-          back = cell_(reverse, h[s], back, back.h);
-          append(output[s], back.h);
-        }
-        append(ahead.h, back.h), append(ahead.c, back.c);
-      }
-      h = output;
-      last.push_back(ahead);
-    }
-    return {h, last};
-  }
-
   std::vector<PlainState> first_states(const std::vector<PlainState>& last) const {
     std::vector<PlainState> first;
     for (int64_t i = 0; i < options_.decoder_layers; ++i) {
@@ -107,7 +75,7 @@ class PlainEncoderDecoder {
   }
 
   /// softmax over s of score(q, h_s).
-  Vector attention(const Vector& q, const std::vector<Vector>& h) const {
+  Vector attention(const Vector& q, const Rows& h) const {
     Vector weights;
     for (const Vector& state : h) {
       Number score = 0;
@@ -127,40 +95,7 @@ class PlainEncoderDecoder {
     return weights;
   }
 
-  int64_t encoder_units() const { return options_.bidirectional ? options_.hidden / 2 : options_.hidden; }
-  PlainState zeros(int64_t units) const {
-    const bool has_c = options_.cell != "gru" && options_.cell != "mi_gru" && options_.cell != "rnn";
-    return {Vector(static_cast<size_t>(units)), Vector(static_cast<size_t>(has_c ? units : 0))};
-  }
-  PlainLayer layer_of(const std::string& stack, const std::string& suffix, int64_t input) const {
-    PlainLayer layer{input, stack == "encoder." ? encoder_units() : options_.hidden, {}, {}};
-    for (const auto& [name, values] : parameters_)
-      if (name.starts_with(stack) && name.ends_with(suffix))
-        layer.named[name.substr(stack.size(), name.size() - stack.size() - suffix.size())] = values;
-    return layer;
-  }
-
-  static void append(Vector& to, const Vector& more) { to.insert(to.end(), more.begin(), more.end()); }
-  static Vector tanh_of(Vector u) {
-    for (Number& it : u) it = std::tanh(it);
-    return u;
-  }
-  Vector row_of(const std::string& table, int32_t id) const {
-    const auto row = parameters_.at(table).begin() + id * options_.embedding;
-    return {row, row + options_.embedding};
-  }
-  /// W u, or W u + b.
-  Vector product(const std::string& matrix, const Vector& u, const std::string& bias = "") const {
-    const Vector& W = parameters_.at(matrix);
-    Vector y = bias.empty() ? Vector(W.size() / u.size()) : parameters_.at(bias);
-    for (size_t i = 0; i < y.size(); ++i)
-      for (size_t j = 0; j < u.size(); ++j) y[i] += W[i * u.size() + j] * u[j];
-    return y;
-  }
-
   const EncoderDecoderOptions& options_;
-  const Parameters& parameters_;
-  PlainCell cell_;
 };
 
 }  // namespace rondo

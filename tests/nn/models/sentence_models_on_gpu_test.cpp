@@ -1,8 +1,10 @@
-// Models of whole sentences on both devices: a training step with dropout, and evaluation.
+// Models of whole sentences on both devices: a training step with dropout, and evaluation; of
+// encoder-decoders also steps over chosen rows, as beam search takes them.
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
 #include "nn/models/attentive_reader.h"
 #include "nn/models/ctc_model.h"
+#include "nn/models/encoder_decoder.h"
 #include "nn/models/sentence_classifier.h"
 #include "nn/models/skip_thought.h"
 #include "tests/cuda/device.h"
@@ -19,7 +21,7 @@ void expect_same_model(const std::string& name, int64_t B, const Options& option
                        Sizes... sizes) {
   const auto results_on = [&](Device device) {
     Model model(options, sizes..., 3, device);
-    Results results;
+    Results results = {model.values().to_vector()};
     for (const bool trains : {true, false}) {
       model.set_training(trains);
       fill(model.gradients(), 0);
@@ -33,6 +35,7 @@ void expect_same_model(const std::string& name, int64_t B, const Options& option
   };
   const Results on_cpu = results_on(Device::cpu), on_gpu = results_on(Device::cuda);
   ASSERT_EQ(on_gpu.size(), on_cpu.size());
+  EXPECT_EQ(on_gpu[0], on_cpu[0]) << "initial values";
   for (size_t i = 0; i < on_cpu.size(); ++i)
     expect_same(on_gpu[i], on_cpu[i], fmt::format("{}, number {}", name, i));
 }
@@ -131,6 +134,78 @@ TEST(SkipThoughtOnGpu, IsTheSameAsOnTheCpu) {
       expect_same_model<SkipThought>(name_of(encoder) + " " + name_of(context), 3, options, step, 9);
     }
 }
+
+/// With and without telling the decoder where its padding is; in evaluation also two steps, with two
+/// hypotheses of two sentences in the second one.
+Variable step_of_encoder_decoder(EncoderDecoder& model, Results& results) {
+  constexpr int64_t B = 4, S = 6, T = 5, V = 23;
+  const auto ids = [](int64_t steps, int64_t factor) {
+    std::vector<int32_t> result;
+    for (int64_t i = 0; i < steps * B; ++i) result.push_back(static_cast<int32_t>((i * i + factor * i) % V));
+    return result;
+  };
+  std::vector<int32_t> targets = ids(T, 2);
+  for (size_t b = 0; b < B; ++b)
+    for (size_t t = b + 2; t < T; ++t) targets[t * B + b] = -1;
+  const auto source = [&] { return model.encode({tokens(ids(S, 3)), S, B, {6, 1, 4, 3}}); };
+  Variable total;
+  for (const Lengths& lengths : {Lengths{}, Lengths{5, 3, 4, 1}}) {
+    const auto output = model.decode({tokens(ids(T, 7)), T, B, lengths}, source());
+    const CrossEntropy loss = model.cross_entropy(output.readout, tokens(targets), 0.1);
+    results.push_back(loss.each.to_vector());
+    if (output.attention.defined()) results.push_back(output.attention.value().to_vector());
+    total = total.defined() ? total + loss.total : loss.total;
+  }
+  if (model.training()) return total;
+  const NoGradient guard;
+  const EncoderDecoder::Source some = model.select(source(), {0, 2});
+  model.begin_steps(2);
+  auto [first, position] = model.step(tokens({0, 0}), model.first_position(some), some);
+  position = model.select(position, {0, 1, 0, 1});
+  model.begin_steps(4);
+  const auto second = model.step(tokens({3, 1, 4, 2}), position, some).output;
+  results.push_back(model.logits(second.readout).value().to_vector());
+  return total;
+}
+
+class EncoderDecoderOnGpu : public testing::TestWithParam<Score> {
+ protected:
+  static void expect_same_on_both(const std::string& name, EncoderDecoderOptions options) {
+    options.embedding = options.readout = 6;
+    options.hidden = 8;
+    options.attention = GetParam();
+    options.dropout = 0.3;
+    expect_same_model<EncoderDecoder>(name, 4, options, step_of_encoder_decoder, 23, 23);
+  }
+};
+
+TEST_P(EncoderDecoderOnGpu, OfEachCell) {
+  NEED_GPU();
+  for (const std::string cell : {"lstm", "gru", "mi_lstm", "mlstm"}) {
+    EncoderDecoderOptions it;
+    it.cell = cell;
+    expect_same_on_both(cell, it);
+  }
+}
+
+TEST_P(EncoderDecoderOnGpu, WithInputFeedingTiedTablesAndMoreLayers) {
+  NEED_GPU();
+  EncoderDecoderOptions it;
+  it.input_feeding = GetParam() != Score::none;
+  it.tied = TiedTables::all;
+  it.encoder_layers = 2;
+  it.decoder_layers = 3;
+  it.variational = true;
+  it.regularization.weight_drop = 0.3;
+  expect_same_on_both("bidirectional", it);
+  it.bidirectional = false;
+  it.bridge = Bridge::copy;
+  expect_same_on_both("a copied state", it);
+}
+
+INSTANTIATE_TEST_SUITE_P(Attention, EncoderDecoderOnGpu,
+                         testing::Values(Score::none, Score::dot, Score::general, Score::additive),
+                         [](const auto& instance) { return name_of(instance.param); });
 
 }  // namespace
 }  // namespace rondo

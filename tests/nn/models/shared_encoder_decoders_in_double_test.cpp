@@ -1,11 +1,10 @@
 // Encoder-decoders that share parts: what they share, what they compute, and the gradients of it.
-#include "nn/models/shared_encoder_decoders.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "tests/nn/recurrent/stack_model.h"
+#include "autograd/functions.h"
+#include "nn/models/encoder_decoder.h"
 
 namespace rondo {
 namespace {

@@ -1,6 +1,6 @@
 // The adaptive softmax: PyTorch's numbers, its distribution, what is ignored, cutoffs, errors, memory. Within
 // a model: tests/nn/models/language_model_values_in_double_test.cpp (plain loops),
-// language_model_gradient_in_double_test.cpp and language_model_on_gpu_test.cpp beside it.
+// language_model_on_gpu_test.cpp beside it.
 #include "nn/output/adaptive_softmax.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 #include "autograd/functions.h"
 #include "tensor/allocator.h"
-#include "tests/golden/golden.h"
+#include "tests/golden/compare.h"
 #include "tests/nn/parameters.h"
 #include "tests/tensor/errors.h"
 
@@ -47,30 +47,19 @@ Tensor drawn(Shape shape) {
 void check_golden(const std::string& name) {
   const Golden& golden = Golden::of_adaptive_softmax();
   const auto expect_equal = [&](const Tensor& actual, const std::string& part) {
-    const std::vector<double> expected = golden.values(name + "." + part);
-    const std::vector<real> values = actual.to_vector();
-    ASSERT_EQ(values.size(), expected.size()) << part;
-    for (size_t i = 0; i < expected.size(); ++i)
-      ASSERT_NEAR(values[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i])))
-          << name << ": " << part << " element " << i;
+    expect_golden(actual.to_vector(), golden, name + "." + part, tolerance);
   };
-  const auto numbers = [&](const std::string& part) {
-    const std::vector<double> values = golden.values(name + "." + part);
-    return std::vector<real>(values.begin(), values.end());
-  };
-  const std::vector<double> cutoffs = golden.values(name + ".cutoffs"),
-                            targets = golden.values(name + ".targets");
-  const std::vector<int64_t> shape = golden.shape(name + ".input");
-  Output model(shape[1], static_cast<int64_t>(golden.setting(name + ".n_classes")),
+  const std::vector<double> cutoffs = golden.values(name + ".cutoffs");
+  const Leaf x(tensor_of(golden, name + ".input"));
+  Output model(x.gradient.columns(), static_cast<int64_t>(golden.setting(name + ".n_classes")),
                {.cutoffs = {cutoffs.begin(), cutoffs.end()},
                 .divisor = static_cast<int64_t>(golden.setting(name + ".div_value"))});
   EXPECT_EQ(model.segments().size(), 1 + 2 * cutoffs.size());
   for (const Segment& segment : model.segments())
-    copy(Tensor::from(numbers(segment.name), segment.shape), value_of(model, segment.name));
-  const Leaf x(Tensor::from(numbers("input"), {shape[0], shape[1]}));
+    copy(tensor_of(golden, name + "." + segment.name), value_of(model, segment.name));
 
   expect_equal(model.softmax.log_probabilities(x.variable).value(), "log_prob");
-  const CrossEntropy loss = model.softmax.cross_entropy(x.variable, tokens({targets.begin(), targets.end()}));
+  const CrossEntropy loss = model.softmax.cross_entropy(x.variable, tokens_of(golden, name + ".targets"));
   const Tensor log_p = clone(loss.each);
   scale(log_p, -1);
   expect_equal(log_p, "output");

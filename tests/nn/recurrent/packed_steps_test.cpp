@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "nn/recurrent/recurrent_stack.h"
+#include "tests/nn/parameters.h"
 #include "tests/tensor/errors.h"
 
 namespace rondo {
@@ -80,13 +80,8 @@ struct RowCounter : StepObserver {
   std::vector<int64_t> told, computed;
 };
 
-struct OneLayerOfFour : Module {
-  OneLayerOfFour() { finalize(1); }
-  RecurrentStack stack{*this, "rnn", {.cell = "lstm", .layers = {pytorch_cell(1, 4)}}};
-};
-
 TEST(RecurrentLayer, ComputesNoStepOfPadding) {
-  OneLayerOfFour model;
+  StackAlone model("lstm", 1, 4);
   RowCounter counter;
   const Observing<StepObserver> observed(counter);
   model.stack(numbered(4, 4), model.stack.initial_states(4), {1, 3, 0, 2});
@@ -95,7 +90,7 @@ TEST(RecurrentLayer, ComputesNoStepOfPadding) {
 }
 
 TEST(RecurrentLayer, OfPaddingAloneKeepsTheState) {
-  OneLayerOfFour model;
+  StackAlone model("lstm", 1, 4);
   std::vector<State> states = model.stack.initial_states(2);
   states[0].h = Tensor::filled({2, 4}, 3);
   const auto [output, last] = model.stack(numbered(3, 2), states, {0, 0});

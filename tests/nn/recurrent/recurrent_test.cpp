@@ -1,4 +1,4 @@
-// Recurrent layers: the state that is carried, and memory that is used again.
+// Recurrent layers: what does not fit them, and memory that is used again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,37 +10,13 @@
 #include "nn/cells/rnn.h"
 #include "tensor/allocator.h"
 #include "tests/nn/models/small_model.h"
+#include "tests/nn/parameters.h"
 #include "tests/tensor/errors.h"
 
 namespace rondo {
 namespace {
 
 using Numbers = std::vector<real>;
-
-// ---- State.
-
-class CarriedState : public testing::TestWithParam<std::string> {};
-
-TEST_P(CarriedState, TwoChunksGiveWhatOneGives) {
-  LanguageModel model(small(GetParam()), 11);
-  const std::vector<int32_t> ids = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 1};  // T = 6, B = 2
-  const auto half = ids.begin() + 6;
-  const auto whole = model.forward({tokens(ids), 6, 2}, model.initial_states(2));
-  const auto first = model.forward({tokens({ids.begin(), half}), 3, 2}, model.initial_states(2));
-  const auto second = model.forward({tokens({half, ids.end()}), 3, 2}, detached(first.states));
-  Numbers both = first.output.features.value().to_vector();
-  const Numbers rest = second.output.features.value().to_vector();
-  both.insert(both.end(), rest.begin(), rest.end());
-  const Numbers expected = whole.output.features.value().to_vector();
-  ASSERT_EQ(both.size(), expected.size());
-  for (size_t i = 0; i < both.size(); ++i) ASSERT_NEAR(both[i], expected[i], 1e-6);
-  for (size_t layer = 0; layer < 2; ++layer) {
-    EXPECT_FALSE(detached(second.states)[layer].h.needs_gradient());
-    const Numbers a = second.states[layer].h.value().to_vector(),
-                  b = whole.states[layer].h.value().to_vector();
-    for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-6);
-  }
-}
 
 // Rows of so many units lie apart if there are more than 8 of them (Tensor::for_products()).
 TEST(RecurrentStack, RowsWithGapsGiveWhatRowsWithoutGive) {
@@ -73,37 +49,10 @@ TEST(RecurrentStack, RowsWithGapsGiveWhatRowsWithoutGive) {
   for (size_t i = 0; i < features[0].size(); ++i) ASSERT_NEAR(features[0][i], features[1][i], 1e-6) << i;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cells, CarriedState, testing::ValuesIn(cell_names()),
-                         [](const auto& instance) { return instance.param; });
-
-TEST(RecurrentLayer, ErrorsSayWhatWasExpected) {
-  LanguageModel model(small(), 11);
-  const auto error = [&](const Lengths& lengths) {
-    return any_error_of([&] {
-      model.forward({tokens({1, 2, 3, 4}), 2, 2, lengths}, model.initial_states(2));
-    });
-  };
-  EXPECT_EQ(error({1}), "[recurrent] 2 rows need as many lengths, got 1");
-  EXPECT_EQ(error({1, 3}), "[recurrent] a length from 0 to 2 was expected: 3");
-}
-
-TEST(RecurrentStack, ErrorsSayWhatWasExpected) {
-  LanguageModel model(small(), 11);
-  EXPECT_EQ(any_error_of([&] {
-              model.forward({tokens({1, 2}), 1, 2}, {});
-            }),
-            "[recurrent] 2 cells need 2 states, got 0");
-}
-
 TEST(RecurrentStack, RefusesWhatDoesNotFit) {
-  struct Model : Module {
-    explicit Model(const StackOptions& options) : stack(*this, "rnn", options) { finalize(1); }
-    RecurrentStack stack;
-  };
-  const StackOptions lstm = {.cell = "lstm", .layers = {pytorch_cell(3, 4)}};
-  Model model(lstm), gru({.cell = "gru", .layers = {pytorch_cell(3, 4)}});
-  const auto error = [&](const Shape& x, const std::vector<State>& states) {
-    return any_error_of([&] { model.stack(Variable(Tensor::zeros(x)), states); });
+  StackAlone model("lstm", 3, 4), gru("gru", 3, 4);
+  const auto error = [&](const Shape& x, const std::vector<State>& states, const Lengths& lengths = {}) {
+    return any_error_of([&] { model.stack(Variable(Tensor::zeros(x)), states, lengths); });
   };
   const auto zeros = model.stack.initial_states(2);
   EXPECT_EQ(error({2, 2, 3}, {{Variable(Tensor::zeros({2, 3})), zeros[0].c}}),
@@ -116,8 +65,12 @@ TEST(RecurrentStack, RefusesWhatDoesNotFit) {
             "[gru_l0] a state with h [2, 4] was expected, got h [2, 4], c [2, 4]");
   EXPECT_EQ(error({0, 2, 3}, zeros), "[lstm_l0] x is [T, B, 3], of one step or more, got [0, 2, 3]");
   EXPECT_EQ(error({2, 2, 5}, zeros), "[lstm_l0] x is [T, B, 3], of one step or more, got [2, 2, 5]");
+  EXPECT_EQ(error({2, 2, 3}, {}), "[recurrent] 1 cells need 1 states, got 0");
+  EXPECT_EQ(error({2, 2, 3}, zeros, {1}), "[recurrent] 2 rows need as many lengths, got 1");
+  EXPECT_EQ(error({2, 2, 3}, zeros, {1, 3}), "[recurrent] a length from 0 to 2 was expected: 3");
   const auto built = [&](const std::vector<LayerOptions>& layers, bool bidirectional) {
-    return any_error_of([&] { Model({.cell = "lstm", .layers = layers, .bidirectional = bidirectional}); });
+    return any_error_of(
+        [&] { StackAlone({.cell = "lstm", .layers = layers, .bidirectional = bidirectional}); });
   };
   EXPECT_EQ(built({pytorch_cell(3, 4), pytorch_cell(5, 4)}, false),
             "[lstm_l1] reads 5 numbers a step, but is given 4");
@@ -142,10 +95,7 @@ struct Careless : Rnn<> {
 TEST(RecurrentLayer, NamesACellWhoseStepLosesAPartOfItsState) {
   static const bool known = (add_cell<Careless>("careless"), true);
   ASSERT_TRUE(known);
-  struct OneLayer : Module {
-    OneLayer() { finalize(1); }
-    RecurrentStack stack{*this, "rnn", {.cell = "careless", .layers = {pytorch_cell(3, 4)}}};
-  } model;
+  StackAlone model("careless", 3, 4);
   const auto run = [&] { model.stack(Variable(Tensor::zeros({2, 2, 3})), model.stack.initial_states(2)); };
   EXPECT_NO_THROW(run());
   Careless::loses = true;
@@ -154,11 +104,13 @@ TEST(RecurrentLayer, NamesACellWhoseStepLosesAPartOfItsState) {
   Careless::loses = false;
 }
 
+struct OneCell : Module {
+  OneCell() { finalize(1); }
+  Gru<> cell{*this, "", pytorch_cell(2, 3)};
+};
+
 TEST(Recurrent, HasAnEffectiveValueOnlyAfterBeginChunk) {
-  struct OneCell : Module {
-    OneCell() { finalize(1); }
-    Gru<> cell{*this, "", pytorch_cell(2, 3)};
-  } model;
+  OneCell model;
   auto inputs = model.cell.project(Variable(Tensor::zeros({1, 4, 2})));
   EXPECT_EQ(any_error_of([&] { model.cell.step(inputs[0], model.cell.initial_state(4)); }),
             "[weight_hh] begin_chunk() of the cell comes before its steps");
@@ -181,10 +133,7 @@ TEST(RecurrentStack, BackwardOverwritesNothingThatSomeoneHolds) {
 }
 
 TEST(Memory, OneLayersGatesAndTheirGradientsShareABuffer) {
-  struct Layer : Module {
-    Layer() { finalize(1); }
-    RecurrentStack stack{*this, "rnn", {.cell = "lstm", .layers = {pytorch_cell(8, 64)}}};
-  } layer;
+  StackAlone layer("lstm", 8, 64);
   const int64_t T = 100, B = 32, H = 64;
   const Tensor x = Tensor::filled({T, B, 8}, real(0.1));
   const auto train = [&] {
@@ -202,10 +151,7 @@ TEST(Memory, OneLayersGatesAndTheirGradientsShareABuffer) {
 }
 
 TEST(StepInputs, KeepWhatIsHeldAsItIs) {
-  struct OneCell : Module {
-    OneCell() { finalize(1); }
-    Gru<> cell{*this, "", pytorch_cell(2, 3)};
-  } model;
+  OneCell model;
   model.cell.begin_chunk();
   auto inputs = model.cell.project(Variable(Tensor::filled({1, 4, 2}, 1)));
   const Variable& held = inputs[0][model.cell.W];
@@ -215,10 +161,7 @@ TEST(StepInputs, KeepWhatIsHeldAsItIs) {
 }
 
 TEST(StepInputs, HandOutWhatIsTakenOnce) {
-  struct OneCell : Module {
-    OneCell() { finalize(1); }
-    Gru<> cell{*this, "", pytorch_cell(2, 3)};
-  } model;
+  OneCell model;
   const Variable x(Tensor::zeros({2, 1, 2}));
   auto steps = model.cell.project(x);
   ASSERT_EQ(steps.size(), 2u);

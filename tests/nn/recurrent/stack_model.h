@@ -1,5 +1,5 @@
 // A recurrent stack whose input and initial states are parameters too, under the conditions in which it may
-// run; and central differences for all of them.
+// run.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -128,41 +128,5 @@ struct StackModel : Module {
             cell_options(how, how.minor_input == MinorInput::embedding ? how.input : input, how.minor)};
   }
 };
-
-/// Of fourth order where a loss is steep: twice as many, with an error in h^4.
-enum class Differences { of_second_order, of_fourth_order };
-
-/// Central differences for every parameter of a model, whose loss must be deterministic; with a
-/// `stride` of n for every nth element only.
-inline void expect_parameter_gradients(Module& model, const std::function<Variable()>& loss,
-                                       Differences differences = Differences::of_second_order,
-                                       int64_t stride = 1) {
-  fill(model.gradients(), 0);
-  loss().backward();
-  const NoGradient guard;
-  for (const Segment& segment : model.segments()) {
-    const Tensor value = value_of(model, segment.name), gradient = gradient_of(model, segment.name);
-    for (int64_t i = 0; i < value.size(); i += stride) {
-      const int64_t place = place_of(value, i);
-      const double kept = value.data()[place];
-      if (std::isnan(kept)) {  // in the padding
-        ASSERT_EQ(gradient.data()[place], 0) << segment.name << " element " << i;
-        continue;
-      }
-      const auto at = [&](double offset) {
-        value.mutable_data()[place] = kept + offset;
-        const double result = loss().value().item();
-        value.mutable_data()[place] = kept;
-        return result;
-      };
-      const auto slope = [&](double h) { return (at(h) - at(-h)) / (2 * h); };
-      const double numeric =
-          differences == Differences::of_second_order ? slope(1e-5) : (4 * slope(1e-6) - slope(2e-6)) / 3;
-      const double analytic = gradient.data()[place];
-      ASSERT_NEAR(analytic, numeric, 1e-6 * std::max({1.0, std::abs(analytic), std::abs(numeric)}))
-          << segment.name << " element " << i;
-    }
-  }
-}
 
 }  // namespace rondo

@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "autograd/functions.h"
-#include "nn/recurrent/recurrent_stack.h"
 #include "tensor/profile.h"
+#include "tests/nn/parameters.h"
 
 namespace rondo {
 namespace {
@@ -14,13 +14,7 @@ class WeightGradients : public testing::TestWithParam<std::string> {};
 
 TEST_P(WeightGradients, AreProductsOverAllSteps) {
   constexpr int64_t T = 7, B = 3;
-  struct Layer : Module {
-    explicit Layer(const std::string& cell)
-        : stack(*this, "rnn", {.cell = cell, .layers = {pytorch_cell(4, 5)}}) {
-      finalize(1);
-    }
-    RecurrentStack stack;
-  } layer(GetParam());
+  StackAlone layer(GetParam(), 4, 5);
   const Variable x(Tensor::filled({T, B, 4}, real(0.5)));
   const Variable loss = sum(layer.stack(x, layer.stack.initial_states(B)).output);
   set_profiling(true);

@@ -1,5 +1,5 @@
 // Sums of gradients, piece by piece.
-#include "lm/training/gradient_sum.h"
+#include "lm/training/ranks.h"
 
 #include <algorithm>
 
