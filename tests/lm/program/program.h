@@ -98,7 +98,7 @@ class ToyTraining {
 
   /// `lm train` of toy.toml to the run `name`, with further words.
   std::vector<std::string> train(const std::string& name, const std::vector<std::string>& more = {}) const;
-  /// Of the log of a training of one epoch with these settings: a failure prints both sides.
+  /// Of the log of a training with these settings, without its learning rates: a failure prints both sides.
   std::string digest_of_log(const std::vector<std::string>& settings);
 
  protected:
@@ -115,8 +115,9 @@ class ToyTraining {
 void expect_refused_training(const ToyTraining& data, const std::vector<std::string>& more,
                              const std::string& part);
 
-/// EXPECT that each of these settings, or several joined by '&', changes what a training of an epoch logs.
-void expect_each_has_an_effect(ToyTraining& data, const std::string& settings);
+/// EXPECT that each of these settings changes what a training of so many epochs logs. Several are joined by
+/// '&'; before '|' stands what the training has besides, where the setting would else have nothing to act on.
+void expect_each_has_an_effect(ToyTraining& data, const std::string& settings, int epochs = 1);
 
 /// Trains `whole`, and `killed`, which is killed when its log has `lines` lines, stopped by SIGTERM, killed
 /// again, and each time resumed. EXPECT that their models, their logs and these files are the same.
