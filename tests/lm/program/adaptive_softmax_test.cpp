@@ -6,8 +6,6 @@
 namespace rondo {
 namespace {
 
-using Words = std::vector<std::string>;
-
 constexpr const char* recipe_with_clusters = R"(
 [data]
 unit = "words"

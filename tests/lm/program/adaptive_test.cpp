@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "data/text/streams.h"
 #include "lm/evaluation/evaluation.h"
@@ -15,9 +14,6 @@
 
 namespace rondo {
 namespace {
-
-using Json = nlohmann::json;
-using Words = std::vector<std::string>;
 
 class AdaptiveTest : public testing::Test {
  protected:
@@ -30,8 +26,7 @@ class AdaptiveTest : public testing::Test {
   static Words eval(const Words& more) {
     Words words{"eval", data->path("run"), "--threads", "1", "--set", "dynamic.statistics_streams=10"};
     if (std::find(more.begin(), more.end(), "--dynamic") == more.end()) words.resize(4);
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+    return words + more;
   }
   static Json json_of(const Words& more) { return json_of_lm(eval(more)); }
   static double nats_of(const Words& more) { return json_of(more).at("nats"); }
@@ -91,7 +86,7 @@ TEST_F(AdaptiveTest, FindsTextThatHasMoved) {
   other.trained("run", {"--epochs", "1"});
   const std::string run = other.path("run"), moved = other.path("moved");
   const double nats = json_of_lm({"eval", run}).at("nats");
-  std::filesystem::rename(other / "data", moved);
+  fs::rename(other / "data", moved);
   expect_refused(run_lm({"eval", run}), "no such file or folder");
   EXPECT_EQ(json_of_lm({"eval", run, "--data", moved}).at("nats"), nats);
   output_of_lm(other.resume("run", {"--epochs", "2", "--data", moved}));

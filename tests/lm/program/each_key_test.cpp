@@ -13,7 +13,7 @@ namespace rondo {
 namespace {
 
 /// The settings that `expect_each_has_an_effect` takes, of the sections [data] and [train].
-const std::string of_text_and_training = R"(
+const std::string of_texts_and_training = R"(
     data.unit=characters data.unit=characters|data.strip_lines=true data.vocabulary=all
     data.vocabulary_file=words.txt data.min_count=2 data.max_size=6 data.train_files=["valid.txt"]
     data.block_lines=10|data.files=["train.txt"]
@@ -34,10 +34,10 @@ const std::string of_text_and_training = R"(
     train.temporal_regularization=2 train.eval_streams=2 train.final_streams=2 train.eval_every=5
     train.log_every=3 train.probe_every=1)";
 
-const std::string of_pieces = R"(
+const std::string of_pieces_of_words = R"(
     data.unit=pieces&data.pieces=250|data.pieces_model=bpe data.unit=pieces&data.pieces=250|data.pieces=252)";
 
-const std::string of_model = R"(
+const std::string of_every_model = R"(
     model.cell=gru model.layers=2 model.embedding=5 model.embedding_file=vectors.txt model.hidden=5
     model.major_ratio=0.5 model.major_ratio=0.5&model.layers=2|model.minor_input=previous_layer
     model.output_layers=[5] model.output_layers=[5]|model.output_activation=identity model.experts=2
@@ -87,7 +87,7 @@ TEST(EachKey, ShowsInWhatATrainingDoes) {
   data.write("data/test.txt", text.text(20));
   data.write("words.txt", "<eos>\n<unk>\nthe\ncat\n");
   data.write("vectors.txt", "cat 0.1 -0.2 0.3 0.4\ndog 0.5 0.1 -0.3 0.2\n");
-  std::string all = of_text_and_training + of_pieces + of_model;
+  std::string all = of_texts_and_training + of_pieces_of_words + of_every_model;
   std::set<std::string> known = keys_shown_elsewhere(), keys;
   std::istringstream words(all);
   for (std::string word; words >> word;) {
@@ -98,7 +98,7 @@ TEST(EachKey, ShowsInWhatATrainingDoes) {
   for (const Key& key : keys_of(recipe)) keys.insert(key.name);
   EXPECT_EQ(known, keys) << "a key is new or gone: say above what shows that it acts";
 
-  if (!has_sentencepiece()) all = of_text_and_training + of_model;
+  if (!has_sentencepiece()) all = of_texts_and_training + of_every_model;
   for (const std::string file : {"words.txt", "vectors.txt"})
     all.replace(all.find('=' + file) + 1, file.size(), data.path(file));
   expect_each_has_an_effect(data, all, 2);

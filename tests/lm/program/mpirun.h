@@ -22,7 +22,7 @@ class RanksOfMpirun : public testing::Test {
 #endif
   }
 
-  static std::string quoted(const std::vector<std::string>& words) {
+  static std::string quoted(const Words& words) {
     std::string text = "'" RONDO_PROGRAM "'";
     for (const std::string& word : words) text += " '" + word + "'";
     return text;
@@ -40,16 +40,15 @@ class RanksOfMpirun : public testing::Test {
 };
 
 /// The losses of the updates.
-inline std::vector<double> losses_of(const std::filesystem::path& run) {
+inline std::vector<double> losses_of(const fs::path& run) {
   std::vector<double> losses;
-  for (const nlohmann::json& line : log_of(run))
+  for (const Json& line : log_of(run))
     if (line.at("event") == "steps") losses.push_back(line.at("nats"));
   return losses;
 }
 
 /// EXPECT that both have so many updates, and the same losses.
-inline void expect_losses_of(const std::filesystem::path& run, const std::filesystem::path& alone,
-                             size_t updates) {
+inline void expect_losses_of(const fs::path& run, const fs::path& alone, size_t updates) {
   const std::vector<double> expected = losses_of(alone), losses = losses_of(run);
   ASSERT_EQ(expected.size(), updates);
   ASSERT_EQ(losses.size(), updates);

@@ -14,8 +14,6 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* head = "[recipe]\nname = \"three-tasks\"\ntask = \"multi_task\"\n";
 constexpr const char* tasks =
     "[tasks.translate]\nsource = \"de\"\ntarget = \"en\"\n"
@@ -45,7 +43,7 @@ class ThreeTasks : public ToyTraining {
   void write_text(const std::string& split, const std::string& language, const std::string& text) const {
     write(fmt::format("data/{}.{}", split, language), text);
   }
-  std::vector<std::string> resume(const std::string& epochs) const {
+  Words resume(const std::string& epochs) const {
     return {"train", "--out", path("run"), "--resume", "--epochs", epochs};
   }
 };
@@ -59,7 +57,7 @@ TEST(MultiTaskRun, LogsAFigureOfEachTaskAndTranslatesWithTheFirst) {
   const ThreeTasks data;
   const std::string said = output_of_lm(data.train("run"));
   expect_contains(said, "translate 300 sentences, copy 300 sentences, write 300 sentences");
-  std::vector<nlohmann::json> evaluations;
+  std::vector<Json> evaluations;
   for (const auto& entry : log_of(data.path("run")))
     if (entry.value("split", "") == "valid" && entry.contains("step")) evaluations.push_back(entry);
   EXPECT_GT(evaluations.size(), 4u);
@@ -87,7 +85,7 @@ TEST(MultiTaskRun, LogsAFigureOfEachTaskAndTranslatesWithTheFirst) {
 TEST(MultiTaskRun, EachTaskIsMeasured) {
   const ThreeTasks data;
   output_of_lm(data.train("run"));
-  nlohmann::json best;  // figures of all tasks when the first one's was the best
+  Json best;  // figures of all tasks when the first one's was the best
   for (const auto& entry : log_of(data.path("run")))
     if (entry.value("best", false) && entry.contains("copy.nats")) best = entry;
   const auto row = [&] { return rows_of_table({data.path("run")})[0]; };
@@ -105,19 +103,18 @@ TEST(MultiTaskRun, EachTaskIsMeasured) {
   // A line of the text copied, as `lm translate` and `lm bleu` have it.
   const std::string copied = output_of_lm({"translate", data.path("run"), "--task", "copy", "--threads", "1"},
                                           bytes_of_file(data.path("data/valid.en")));
-  const auto bleu = nlohmann::json::parse(
-      output_of_lm({"bleu", data.path("data/valid.en"), "--tokenize", "none", "--json"}, copied));
+  const auto bleu =
+      Json::parse(output_of_lm({"bleu", data.path("data/valid.en"), "--tokenize", "none", "--json"}, copied));
   EXPECT_NEAR(copy.at("bleu"), bleu.at("bleu").at("score"), 1e-9);
   measured("write", "test");
   expect_contains(output_of_lm({"eval", data.path("run"), "--task", "write"}),
                   "valid: 74 symbols in lines from a zero state");
 
-  std::vector<std::string> measured_tasks;
+  Words measured_tasks;
   std::istringstream kept(bytes_of_file(data.path("run/evaluations.jsonl")));
   for (std::string line; std::getline(kept, line);)
-    measured_tasks.push_back(nlohmann::json::parse(line).value("task", "-"));
-  EXPECT_EQ(measured_tasks,
-            (std::vector<std::string>{"-", "-", "translate", "copy", "write", "write", "write"}));
+    measured_tasks.push_back(Json::parse(line).value("task", "-"));
+  EXPECT_EQ(measured_tasks, (Words{"-", "-", "translate", "copy", "write", "write", "write"}));
   for (const auto& [task, expected] : {std::pair("translate", translate), {"copy", copy}, {"write", write}}) {
     const auto of_files =
         json_of_lm({"eval", data.path("run"), data.path("data/valid"), "--task", task, "--threads", "1"});

@@ -6,8 +6,6 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-
 TEST_F(RanksOfMpirun, TrainAsOneProcessAndResumeAsAnother) {
   const SmallData data;
   data.trained("alone", {"--steps", "30"});
@@ -23,7 +21,7 @@ TEST_F(RanksOfMpirun, TrainAsOneProcessAndResumeAsAnother) {
 // 3 do not divide the batches of 20 sentences, whose shares then differ.
 TEST_F(RanksOfMpirun, TrainATranslatorAsOneProcess) {
   const SmallTranslator data;
-  const std::vector<std::string> settings = {"train.log_every=1"};
+  const Words settings = {"train.log_every=1"};
   data.trained("alone", settings);
   const Result result = mpirun("-n 3 " + quoted(data.train("together", settings)));
   ASSERT_EQ(result.status, 0) << result.err;
