@@ -31,9 +31,8 @@ class AdaptiveTest : public testing::Test {
   static Json json_of(const Words& more) { return json_of_lm(eval(more)); }
   static double nats_of(const Words& more) { return json_of(more).at("nats"); }
 
-  static SmallData* data;
+  inline static SmallData* data = nullptr;
 };
-SmallData* AdaptiveTest::data = nullptr;
 
 TEST_F(AdaptiveTest, SaysWhatWasDone) {
   const std::string text = output_of_lm(eval({"--dynamic", "--cache", "--split", "test", "--set",

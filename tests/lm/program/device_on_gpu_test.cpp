@@ -2,6 +2,7 @@
 // one to the other. tests/lm/program/failures_on_gpu_test.cpp: a GPU that is not as it should be.
 #include "tests/cuda/device.h"
 
+#include "tests/lm/program/measured_memory.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
@@ -170,6 +171,11 @@ TEST(FinetuningOnGpu, LogsTheLossesOfTheCpu) {
                        "1", "--set", "finetune.learning_rate=1"} +
                  on(device));
   expect_close(log_of(data / "cuda"), log_of(data / "cpu"));
+}
+
+TEST(MemoryOnGpu, OfTrainingsIsWhatIsMeasuredWithout) {
+  NEED_GPU();
+  expect_estimates_near_peaks(Device::cuda);
 }
 
 }  // namespace

@@ -18,9 +18,8 @@ class GenerateTest : public testing::Test {
     return run_lm(words, {.input = input});
   }
 
-  static SmallData* data;
+  inline static SmallData* data = nullptr;
 };
-SmallData* GenerateTest::data = nullptr;
 
 TEST_F(GenerateTest, APromptFromAFile) {
   write_bytes(*data / "prompt.txt", "the cat");

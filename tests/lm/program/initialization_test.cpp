@@ -28,9 +28,8 @@ class InitializationTest : public testing::Test {
            more;
   }
 
-  static SmallData* data;
+  inline static SmallData* data = nullptr;
 };
-SmallData* InitializationTest::data = nullptr;
 
 TEST_F(InitializationTest, KeepsTheVocabularyAndBeginsWithTheWeights) {
   const Result result = run_lm(begin("run", {"--epochs", "3"}));

@@ -1,6 +1,7 @@
 // `mpirun` with the program under test.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -38,6 +39,13 @@ class RanksOfMpirun : public testing::Test {
 
   TemporaryFolder folder_;
 };
+
+/// EXPECT that the ranks failed, and that one line says why.
+inline void expect_one_line_and_failure(const Result& result, const std::string& part) {
+  EXPECT_NE(result.status, 0);
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  expect_contains(result.err, part);
+}
 
 /// The losses of the updates.
 inline std::vector<double> losses_of(const fs::path& run) {

@@ -7,12 +7,6 @@
 namespace rondo {
 namespace {
 
-void expect_one_line_and_failure(const Result& result, const std::string& part) {
-  EXPECT_NE(result.status, 0);
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  expect_contains(result.err, part);
-}
-
 /// On a GPU rows of 30 numbers have gaps between them.
 const Words small_states = {"--set", "model.hidden=30"};
 

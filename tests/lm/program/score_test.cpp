@@ -47,9 +47,8 @@ class ScoreTest : public testing::Test {
   }
   static std::string path(const std::string& name) { return data->path(name); }
 
-  static SmallData* data;
+  inline static SmallData* data = nullptr;
 };
-SmallData* ScoreTest::data = nullptr;
 
 TEST_F(ScoreTest, Files) {
   const Rows plain = rows({path("a")}, bytes_of_file(*data / "one.txt"));

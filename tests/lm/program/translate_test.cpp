@@ -28,9 +28,8 @@ class TranslateTest : public testing::Test {
     return lines_in(output_of_lm(translate(more), input));
   }
 
-  static SmallTranslator* small;
+  inline static SmallTranslator* small = nullptr;
 };
-SmallTranslator* TranslateTest::small = nullptr;
 
 const std::string sentences = "a b c d e f\nc a\nb\nf e d c\n";
 
