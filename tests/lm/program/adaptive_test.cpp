@@ -4,18 +4,16 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "data/text/streams.h"
 #include "lm/evaluation/evaluation.h"
+#include "lm/program/recipe.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
 namespace {
-
-using Json = nlohmann::json;
-using Words = std::vector<std::string>;
 
 class AdaptiveTest : public testing::Test {
  protected:
@@ -28,18 +26,13 @@ class AdaptiveTest : public testing::Test {
   static Words eval(const Words& more) {
     Words words{"eval", data->path("run"), "--threads", "1", "--set", "dynamic.statistics_streams=10"};
     if (std::find(more.begin(), more.end(), "--dynamic") == more.end()) words.resize(4);
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+    return words + more;
   }
-  static Json json_of(Words more) {
-    more.push_back("--json");
-    return Json::parse(output_of_lm(eval(more)));  // of all of stdout: nothing else may be there
-  }
+  static Json json_of(const Words& more) { return json_of_lm(eval(more)); }
   static double nats_of(const Words& more) { return json_of(more).at("nats"); }
 
-  static SmallData* data;
+  inline static SmallData* data = nullptr;
 };
-SmallData* AdaptiveTest::data = nullptr;
 
 TEST_F(AdaptiveTest, SaysWhatWasDone) {
   const std::string text = output_of_lm(eval({"--dynamic", "--cache", "--split", "test", "--set",
@@ -89,16 +82,13 @@ TEST(Evaluation, CountsUnknownsApart) {
 TEST_F(AdaptiveTest, FindsTextThatHasMoved) {
   SmallData other;
   other.trained("run", {"--epochs", "1"});
-  const double nats = Json::parse(output_of_lm({"eval", other.path("run"), "--json"})).at("nats");
-  std::filesystem::rename(other / "data", other / "moved");
-  expect_refused(run_lm({"eval", other.path("run")}), "no such file or folder");
-  EXPECT_EQ(Json::parse(output_of_lm({"eval", other.path("run"), "--data", other.path("moved"), "--json"}))
-                .at("nats"),
-            nats);
-  expect_refused(run_lm({"train", "--resume", "--out", other.path("run"), "--epochs", "2"}), "no such file");
-  output_of_lm(
-      {"train", "--resume", "--out", other.path("run"), "--epochs", "2", "--data", other.path("moved")});
-  output_of_lm({"eval", other.path("run")});  // the run knows where it is now
+  const std::string run = other.path("run"), moved = other.path("moved");
+  const double nats = json_of_lm({"eval", run}).at("nats");
+  fs::rename(other / "data", moved);
+  expect_refused(run_lm({"eval", run}), "no such file or folder");
+  EXPECT_EQ(json_of_lm({"eval", run, "--data", moved}).at("nats"), nats);
+  output_of_lm(other.resume("run", {"--epochs", "2", "--data", moved}));
+  output_of_lm({"eval", run});  // the run knows where it is now
 }
 
 TEST_F(AdaptiveTest, SettingsAct) {
@@ -106,11 +96,28 @@ TEST_F(AdaptiveTest, SettingsAct) {
   const double as_it_is = nats_of({}), dynamic = nats_of({"--dynamic"}), cache = nats_of({"--cache"});
   EXPECT_NE(dynamic, as_it_is);
   EXPECT_NE(cache, as_it_is);
-  EXPECT_NE(nats_of({"--dynamic", "--cache"}), cache);
   EXPECT_EQ(nats_of({"--dynamic"}), dynamic) << "the same bits again";
   EXPECT_NEAR(nats_of({"--dynamic", "--set", "dynamic.learning_rate=0"}), as_it_is, 1e-6);
   EXPECT_NEAR(nats_of({"--cache", "--set", "cache.lambda=0"}), as_it_is, 1e-12);
   EXPECT_EQ(nats_of({"--text", data->path("data/valid.txt"), "--dynamic"}), dynamic);
+
+  const std::map<std::string, std::string> others = {{"dynamic.learning_rate", "0.001"},
+                                                     {"dynamic.decay", "0.1"},
+                                                     {"dynamic.epsilon", "0.1"},
+                                                     {"dynamic.length", "3"},
+                                                     {"dynamic.statistics_streams", "20"},
+                                                     {"dynamic.style", "old"},
+                                                     {"cache.window", "5"},
+                                                     {"cache.theta", "0.5"},
+                                                     {"cache.lambda", "0.5"}};
+  const double both = nats_of({"--dynamic", "--cache"});
+  EXPECT_NE(both, cache);
+  Recipe recipe;
+  for (const Key& key : keys_of(recipe))
+    if (key.name.starts_with("dynamic.") || key.name.starts_with("cache.")) {
+      EXPECT_NE(nats_of({"--dynamic", "--cache", "--set", key.name + "=" + others.at(key.name)}), both)
+          << key.name;
+    }
   EXPECT_EQ(data->model_digest("run"), model);
 }
 
@@ -170,10 +177,6 @@ TEST_F(AdaptiveTest, TuneTakesTheBestOfItsTrialsWithinTheBudget) {
   }
   EXPECT_EQ(dynamic_trials, 9);
   EXPECT_EQ(tuning.at("scored"), scored + 95);
-  for (const char* key : {"learning_rate", "decay"})
-    EXPECT_EQ(json.at("dynamic").at(key), best_of(tuning.at("trials"), false).at("dynamic").at(key)) << key;
-  for (const char* key : {"window", "theta", "lambda"})
-    EXPECT_EQ(json.at("cache").at(key), best_of(tuning.at("trials"), true).at("cache").at(key)) << key;
   EXPECT_EQ(json.at("symbols"), 159) << "all of the test text";
 
   // The best settings by themselves on the same prefix: twelve lines of seven words and an end.
@@ -182,13 +185,16 @@ TEST_F(AdaptiveTest, TuneTakesTheBestOfItsTrialsWithinTheBudget) {
   for (int line = 0; line < 12; ++line) end = valid.find('\n', end) + 1;
   write_bytes(*data / "prefix.txt", valid.substr(0, end));
   Words words{"--text", data->path("prefix.txt"), "--dynamic", "--cache"};
-  for (const auto& [section, key] :
-       std::vector<std::pair<std::string, std::string>>{{"dynamic", "learning_rate"},
-                                                        {"dynamic", "decay"},
-                                                        {"cache", "window"},
-                                                        {"cache", "theta"},
-                                                        {"cache", "lambda"}})
-    words.insert(words.end(), {"--set", section + "." + key + "=" + json.at(section).at(key).dump()});
+  const std::string dynamic[] = {"learning_rate", "decay"}, cache[] = {"window", "theta", "lambda"};
+  const auto take_best = [&](const std::string& section, const auto& keys, bool with_cache) {
+    for (const std::string& key : keys) {
+      const Json& value = best_of(tuning.at("trials"), with_cache).at(section).at(key);
+      EXPECT_EQ(json.at(section).at(key), value) << key;
+      words.insert(words.end(), {"--set", fmt::format("{}.{}={}", section, key, value.dump())});
+    }
+  };
+  take_best("dynamic", dynamic, false);
+  take_best("cache", cache, true);
   const Json alone = json_of(words);
   EXPECT_EQ(alone.at("symbols"), 95);
   EXPECT_NEAR(alone.at("nats"), best_of(tuning.at("trials"), true).at("nats"), 1e-6);
@@ -212,7 +218,7 @@ TEST_F(AdaptiveTest, AVocabularyOfAllTexts) {
   other.trained("train", {"--epochs", "1"});
   other.trained("all", {"--epochs", "1", "--set", "data.vocabulary=all"});
   const auto unknowns = [&](const std::string& run) {
-    return Json::parse(output_of_lm({"eval", other.path(run), "--split", "test", "--json"})).at("unknowns");
+    return json_of_lm({"eval", other.path(run), "--split", "test"}).at("unknowns");
   };
   EXPECT_EQ(unknowns("train"), 1);
   EXPECT_EQ(unknowns("all"), 0);

@@ -11,8 +11,6 @@
 namespace rondo {
 namespace {
 
-using Json = nlohmann::json;
-
 /// A corpus of translation.json as files; the words of a command on it.
 class Corpus {
  public:
@@ -27,10 +25,8 @@ class Corpus {
     }
   }
 
-  std::string output(std::vector<std::string> options) const {
-    options.insert(options.begin(), words_.begin(), words_.end());
-    options.insert(options.begin(), "bleu");
-    return output_of_lm(options, hypotheses_);
+  std::string output(const Words& options) const {
+    return output_of_lm(Words{"bleu"} + words_ + options, hypotheses_);
   }
   /// What sacreBLEU prints, with our version.
   std::string line(const std::string& metric, std::size_t index) const {
@@ -42,7 +38,7 @@ class Corpus {
   const Json& json_;
   TemporaryFolder folder_;
   std::string hypotheses_;
-  std::vector<std::string> words_;
+  Words words_;
 };
 
 TEST(LmBleu, PrintsWhatSacrebleuPrints) {
@@ -83,8 +79,9 @@ TEST(LmBleu, RefusesInOneLine) {
   write_bytes(two, "a\nb\n");
   write_bytes(empty, "");
   write_bytes(latin, "a\n\xe9t\xe9\n");
-  const auto refused = [](const std::vector<std::string>& words, const std::string& input,
-                          const std::string& why) { expect_refused(run_lm(words, {.input = input}), why); };
+  const auto refused = [](const Words& words, const std::string& input, const std::string& why) {
+    expect_refused(run_lm(words, {.input = input}), why);
+  };
   refused({"bleu"}, "a\n", "bleu: references is required");
   refused({"bleu", two}, "a\nb\nc\n", "standard input has 3 lines, " + two + " 2: line N must be the same");
   refused({"bleu", two, folder / "none"}, "a\nb\n", "none: cannot be opened: No such file");

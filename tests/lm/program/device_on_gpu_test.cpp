@@ -2,13 +2,11 @@
 // one to the other. tests/lm/program/failures_on_gpu_test.cpp: a GPU that is not as it should be.
 #include "tests/cuda/device.h"
 
+#include "tests/lm/program/measured_memory.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
 namespace {
-
-using Words = std::vector<std::string>;
-using nlohmann::json;
 
 constexpr const char* devices[] = {"cpu", "cuda"};
 
@@ -17,17 +15,13 @@ Words set(const Words& settings, Words more = {}) {
   for (const std::string& setting : settings) more.insert(more.end(), {"--set", setting});
   return more;
 }
-Words joined(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-Words on(const std::string& device, const Words& more = {}) { return joined({"--device", device}, more); }
+Words on(const std::string& device, const Words& more = {}) { return Words{"--device", device} + more; }
 
 /// Relative: steps of training carry on what the devices' floats are apart by.
 constexpr double apart = 1e-4;
 
 /// EXPECT that b is a, and a number in it only close to it.
-void expect_close(const json& a, const json& b, const std::string& where) {
+void expect_close(const Json& a, const Json& b, const std::string& where) {
   if (a.is_number_float() && b.is_number_float()) {
     const double x = a, y = b;
     EXPECT_LE(std::abs(x - y), apart * std::max(std::abs(x), std::abs(y)))
@@ -45,7 +39,7 @@ void expect_close(const json& a, const json& b, const std::string& where) {
     EXPECT_EQ(a, b) << where;
   }
 }
-void expect_close(const std::vector<json>& a, const std::vector<json>& b) {
+void expect_close(const std::vector<Json>& a, const std::vector<Json>& b) {
   ASSERT_EQ(a.size(), b.size());
   ASSERT_FALSE(a.empty());
   for (size_t i = 0; i < a.size(); ++i) expect_close(a[i], b[i], a[i].dump());
@@ -99,17 +93,17 @@ TEST_P(TrainingOnGpu, IsThatOfTheCpuAndGoesOnOnEitherDevice) {
   };
   train("cpu", "cpu", "2");
   train("cuda", "cuda", "2");
-  const std::vector<json> expected = log_of(data / "cpu");
+  const std::vector<Json> expected = log_of(data / "cpu");
   expect_close(log_of(data / "cuda"), expected);
 
   train("cpu, then cuda", "cpu", "1");
   train("cuda, then cpu", "cuda", "1");
-  std::filesystem::copy(data / "cuda, then cpu", data / "cuda, then cuda");
+  fs::copy(data / "cuda, then cpu", data / "cuda, then cuda");
   go_on("cpu, then cuda", "cuda");
   go_on("cuda, then cpu", "cpu");
   output_of_lm(data.resume("cuda, then cuda", {"--epochs", "2"}));  // where it was
-  const auto without_test = [](std::vector<json> entries) {         // which is scored when a training ends
-    std::erase_if(entries, [](const json& entry) { return entry.value("split", "") == "test"; });
+  const auto without_test = [](std::vector<Json> entries) {         // which is scored when a training ends
+    std::erase_if(entries, [](const Json& entry) { return entry.value("split", "") == "test"; });
     return entries;
   };
   for (const char* run : {"cpu, then cuda", "cuda, then cpu"}) {
@@ -125,19 +119,18 @@ TEST_P(TrainingOnGpu, IsThatOfTheCpuAndGoesOnOnEitherDevice) {
 TEST_P(TrainingOnGpu, LeavesAModelThatIsUsedAsOnTheCpu) {
   NEED_GPU();
   const FewLines data;
-  data.trained("run", joined(set(GetParam().settings), {"--epochs", "2"}));
+  data.trained("run", set(GetParam().settings, {"--epochs", "2"}));
   const std::string run = data.path("run");
   const auto of = [](const Words& words, const std::string& input = "") {
-    return std::pair{output_of_lm(joined(words, on("cpu")), input),
-                     output_of_lm(joined(words, on("cuda")), input)};
+    return std::pair{output_of_lm(words + on("cpu"), input), output_of_lm(words + on("cuda"), input)};
   };
   std::vector<Words> ways = {{}};
   if (!GetParam().name.ends_with("lines")) ways.insert(ways.end(), {{"--streams", "3"}, {"--cache"}});
   if (GetParam().dynamic) ways.insert(ways.end(), {{"--dynamic"}, {"--dynamic", "--cache"}});
   for (const Words& way : ways) {
-    const auto [cpu, cuda] = of(joined({"eval", run, "--json", "--threads", "1"}, way));
-    json on_cpu = json::parse(cpu), on_gpu = json::parse(cuda);
-    for (json* it : {&on_cpu, &on_gpu}) it->erase("seconds");
+    const auto [cpu, cuda] = of(Words{"eval", run, "--json", "--threads", "1"} + way);
+    Json on_cpu = Json::parse(cpu), on_gpu = Json::parse(cuda);
+    for (Json* it : {&on_cpu, &on_gpu}) it->erase("seconds");
     expect_close(on_gpu, on_cpu, fmt::format("{}", fmt::join(way, " ")));
   }
   const auto [written, written_on_gpu] =
@@ -160,8 +153,8 @@ TEST(TuningOnGpu, TriesWhatTheCpuTries) {
   const FewLines data;
   data.trained("run", {"--epochs", "1"});
   const auto tuned = [&](const std::string& device) {
-    json result =
-        json::parse(output_of_lm({"eval", data.path("run"), "--dynamic", "--cache", "--tune", "--budget",
+    Json result =
+        Json::parse(output_of_lm({"eval", data.path("run"), "--dynamic", "--cache", "--tune", "--budget",
                                   "500", "--json", "--threads", "1", "--device", device}));
     result.erase("seconds");
     return result;
@@ -174,10 +167,15 @@ TEST(FinetuningOnGpu, LogsTheLossesOfTheCpu) {
   const FewLines data;
   data.trained("run", {"--epochs", "2"});
   for (const char* device : devices)
-    output_of_lm(joined({"finetune", data.path("run"), "--out", data.path(device), "--epochs", "1",
-                         "--threads", "1", "--set", "finetune.learning_rate=1"},
-                        on(device)));
+    output_of_lm(Words{"finetune", data.path("run"), "--out", data.path(device), "--epochs", "1", "--threads",
+                       "1", "--set", "finetune.learning_rate=1"} +
+                 on(device));
   expect_close(log_of(data / "cuda"), log_of(data / "cpu"));
+}
+
+TEST(MemoryOnGpu, OfTrainingsIsWhatIsMeasuredWithout) {
+  NEED_GPU();
+  expect_estimates_near_peaks(Device::cuda);
 }
 
 }  // namespace

@@ -6,12 +6,9 @@
 namespace rondo {
 namespace {
 
-using Words = std::vector<std::string>;
-
-Result run_on(const std::string& fault, Words words) {
+Result run_on(const std::string& fault, const Words& words) {
   const WithGpu gpu(fault);
-  words.insert(words.end(), {"--device", "cuda"});
-  return run_lm(words);
+  return run_lm(words + Words{"--device", "cuda"});
 }
 
 TEST(GpuThatCannotBeUsed, IsRefusedByEveryCommandThatComputes) {
@@ -26,7 +23,7 @@ TEST(GpuThatCannotBeUsed, IsRefusedByEveryCommandThatComputes) {
   };
   for (const auto& [fault, line] : faults) {
     expect_refused(run_on(fault, data.train("other", {"--epochs", "1"})), line);
-    EXPECT_FALSE(std::filesystem::exists(data / "other")) << "nothing was begun";
+    EXPECT_FALSE(fs::exists(data / "other")) << "nothing was begun";
   }
   const std::vector<Words> commands = {
       {"eval", run},
@@ -37,7 +34,7 @@ TEST(GpuThatCannotBeUsed, IsRefusedByEveryCommandThatComputes) {
       {"train", "--out", run, "--resume", "--epochs", "2"},
   };
   for (const Words& command : commands) expect_refused(run_on("absent", command), faults[0].second);
-  EXPECT_FALSE(std::filesystem::exists(data / "other"));
+  EXPECT_FALSE(fs::exists(data / "other"));
 }
 
 /// EXPECT one line at the end of stderr, behind what showed the progress, that says what happened and what to
@@ -58,12 +55,12 @@ TEST(GpuThatIsTooSmall, IsSaidInOneLine) {
   expect_one_line(run_on("memory=60000", {"eval", data.path("run")}), "no memory on the GPU");
   expect_refused(run_on("memory=60000", data.train("other")),
                  "are available: set a smaller train.micro_batch, or make ");
-  EXPECT_FALSE(std::filesystem::exists(data / "other")) << "there was no room for the model";
+  EXPECT_FALSE(fs::exists(data / "other")) << "there was no room for the model";
 }
 
 /// The losses of the steps and of the validation text.
-std::vector<nlohmann::json> without_test(const std::filesystem::path& run) {
-  std::vector<nlohmann::json> entries = log_of(run);
+std::vector<Json> without_test(const fs::path& run) {
+  std::vector<Json> entries = log_of(run);
   std::erase_if(entries, [](const auto& entry) { return entry.value("split", "") == "test"; });
   return entries;
 }
@@ -90,12 +87,12 @@ TEST(GpuThatRunsOutOfMemory, LeavesARunThatGoesOn) {
   std::string enough;
   constexpr int of_cublas = 32 << 20;
   for (int bytes = of_cublas + 500000; enough.empty() && bytes < of_cublas + 4000000; bytes += 100000) {
-    std::filesystem::remove_all(data / "run");
+    fs::remove_all(data / "run");
     const std::string fault = fmt::format("memory={}", bytes);
     const Result result = run_on(fault, data.train("run", sgd));
     ASSERT_NE(result.status, 0) << "no size lies between the model's and the step's";
     expect_one_line(result, "no memory on the GPU");
-    if (std::filesystem::exists(data / "run/state.safetensors")) enough = fault;
+    if (fs::exists(data / "run/state.safetensors")) enough = fault;
   }
   expect_goes_on(data, "run");
 }
@@ -108,7 +105,7 @@ TEST(GpuThatIsLost, LeavesARunThatGoesOn) {
     const std::string run = fmt::format("lost at {}", launch);
     expect_one_line(run_on(fmt::format("fails_at={}", launch), data.train(run, sgd)),
                     "an illegal memory access");
-    ASSERT_TRUE(std::filesystem::exists(data / run / "state.safetensors"));
+    ASSERT_TRUE(fs::exists(data / run / "state.safetensors"));
     expect_goes_on(data, run);
   }
 }

@@ -13,14 +13,13 @@ class GenerateTest : public testing::Test {
   }
   static void TearDownTestSuite() { delete data; }
 
-  static Result generated(std::vector<std::string> words, const std::string& input = "") {
+  static Result generated(Words words, const std::string& input = "") {
     words.insert(words.begin(), {"generate", data->path("run"), "--threads", "1", "--seed", "3"});
     return run_lm(words, {.input = input});
   }
 
-  static SmallData* data;
+  inline static SmallData* data = nullptr;
 };
-SmallData* GenerateTest::data = nullptr;
 
 TEST_F(GenerateTest, APromptFromAFile) {
   write_bytes(*data / "prompt.txt", "the cat");

@@ -1,15 +1,12 @@
 // What the program says without computing: models, memory, settings, itself. Of a run: program_test.cpp.
 #include <sched.h>
 
-#include <cmath>
 #include <cstdlib>
 
 #include "tests/lm/program/program.h"
 
 namespace rondo {
 namespace {
-
-using Json = nlohmann::json;
 
 TEST(Info, DescribesARecipe) {
   const Json info = json_of_lm({"info", "--recipe", "zaremba-small", "--vocab-size", "10000"});
@@ -50,16 +47,13 @@ TEST(Info, MeasuresTheMemoryOfATraining) {
   SmallData data;
   write_bytes(data / "data/train.txt", data.text(600));
   write_bytes(data / "data/valid.txt", data.text(150));
-  const std::vector<std::string> settings{"--set", "model.hidden=200",  "--set", "train.length=300",
-                                          "--set", "train.eval_every=0"};
-  std::vector<std::string> words = settings;
-  words.insert(words.end(), {"--steps", "2"});
-  data.trained("run", words);
+  const Words settings{"--set", "model.hidden=200",  "--set", "train.length=300",
+                       "--set", "train.eval_every=0"};
+  data.trained("run", settings + Words{"--steps", "2"});
   const std::string log = bytes_of_file(data / "run" / "log.jsonl");
   const double measured = Json::parse(log.substr(log.rfind("\n{") + 1)).at("peak_bytes");
-  words = {"info", "--recipe", data.path("small.toml"), "--vocab-size", "14"};
-  words.insert(words.end(), settings.begin(), settings.end());
-  EXPECT_NEAR(json_of_lm(words).at("training_bytes").get<double>() / measured, 1, 0.1);
+  const Words info{"info", "--recipe", data.path("small.toml"), "--vocab-size", "14"};
+  EXPECT_NEAR(json_of_lm(info + settings).at("training_bytes").get<double>() / measured, 1, 0.1);
 }
 
 TEST(Info, MeasuresTheMemoryOfEachTask) {
@@ -70,55 +64,38 @@ TEST(Info, MeasuresTheMemoryOfEachTask) {
     EXPECT_GT(info.at("training_bytes"), 8 * info.at("parameters").get<double>()) << recipe;
     EXPECT_GT(info.at("training_bytes"), info.at("evaluation_bytes")) << recipe;
   }
-  const std::vector<std::string> too_large{"info",
-                                           "--recipe",
-                                           "demo",
-                                           "--vocab-size",
-                                           "50",
-                                           "--set",
-                                           "train.batch=1000000",
-                                           "--set",
-                                           "train.length=1000000"};
-  expect_refused(run_lm(too_large), "a batch of 1e+12 symbols is too large");
+  expect_refused(run_lm({"info", "--recipe", "demo", "--vocab-size", "50", "--set", "train.batch=1000000",
+                         "--set", "train.length=1000000"}),
+                 "a batch of 1e+12 symbols is too large");
+}
+
+/// The entry of this name.
+Json entry_of(const Json& all, const std::string& name) {
+  for (const Json& it : all)
+    if (it.at("name") == name) return it;
+  ADD_FAILURE() << "no " << name;
+  return {};
 }
 
 TEST(Info, ListsOperatorsAndKeys) {
-  const Json operators = json_of_lm({"info", "--operators"}).at("operators");
-  const auto lstm = std::find_if(operators.begin(), operators.end(),
-                                 [](auto& it) { return it.at("name") == "lstm_gates"; });
-  ASSERT_NE(lstm, operators.end());
-  EXPECT_EQ(lstm->at("inputs"), 5);
-  EXPECT_EQ(lstm->at("outputs"), 2);
-  expect_contains(output_of_lm({"info", "--operators"}), lstm->at("equation"));
-  const Json keys = json_of_lm({"info", "--keys"}).at("keys");
-  const auto hidden =
-      std::find_if(keys.begin(), keys.end(), [](auto& it) { return it.at("name") == "model.hidden"; });
-  ASSERT_NE(hidden, keys.end());
-  EXPECT_EQ(hidden->at("default"), "[200]");
+  const Json lstm = entry_of(json_of_lm({"info", "--operators"}).at("operators"), "lstm_gates");
+  EXPECT_EQ(lstm.at("inputs"), 5);
+  EXPECT_EQ(lstm.at("outputs"), 2);
+  expect_contains(output_of_lm({"info", "--operators"}), lstm.at("equation"));
+  EXPECT_EQ(entry_of(json_of_lm({"info", "--keys"}).at("keys"), "model.hidden").at("default"), "[200]");
   expect_contains(output_of_lm({"info", "--keys"}), "model.hidden = [200]\n");
 }
 
 TEST(Info, ListsTheValuesOfARecipeBesideDefaults) {
-  const std::vector<std::string> words{"info",  "--keys",          "--recipe", "char-lstm",
-                                       "--set", "train.batch=117", "--set",    "model.hidden=200"};
+  const Words words{"info",  "--keys",          "--recipe", "char-lstm",
+                    "--set", "train.batch=117", "--set",    "model.hidden=200"};
   const std::string text = output_of_lm(words);
   expect_contains(text, "\ntrain.batch = 117  # default 20\n");
   expect_contains(text, "\nmodel.hidden = [200]\n");
-  std::vector<std::string> as_json = words;
-  as_json.emplace_back("--json");
-  const Json keys = json_of_lm(as_json).at("keys");
-  const auto batch =
-      std::find_if(keys.begin(), keys.end(), [](auto& it) { return it.at("name") == "train.batch"; });
-  ASSERT_NE(batch, keys.end());
-  EXPECT_EQ(batch->at("value"), "117");
-  EXPECT_EQ(batch->at("default"), "20");
+  const Json batch = entry_of(json_of_lm(words).at("keys"), "train.batch");
+  EXPECT_EQ(batch.at("value"), "117");
+  EXPECT_EQ(batch.at("default"), "20");
   expect_contains(output_of_lm({"info", "--keys", "--recipe", "attention-multi30k"}), "recipe.task = ");
-}
-
-TEST(Info, HelpAndVersion) {
-  for (const std::string command : {"train", "eval", "score", "generate", "info", "recipes"})
-    expect_contains(output_of_lm({command, "--help"}), "Example");
-  expect_contains(output_of_lm({"--version"}), RONDO_VERSION);
 }
 
 }  // namespace

@@ -5,8 +5,6 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-
 class InitializationTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -24,16 +22,14 @@ class InitializationTest : public testing::Test {
   }
   static void TearDownTestSuite() { delete data; }
 
-  static std::vector<std::string> begin(const std::string& name, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words{"train", "--init-from",    data->path("base"), "--data", data->path("new"),
-                                   "--out", data->path(name), "--threads",        "1"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+  static Words begin(const std::string& name, const Words& more = {}) {
+    return Words{"train", "--init-from",    data->path("base"), "--data", data->path("new"),
+                 "--out", data->path(name), "--threads",        "1"} +
+           more;
   }
 
-  static SmallData* data;
+  inline static SmallData* data = nullptr;
 };
-SmallData* InitializationTest::data = nullptr;
 
 TEST_F(InitializationTest, KeepsTheVocabularyAndBeginsWithTheWeights) {
   const Result result = run_lm(begin("run", {"--epochs", "3"}));
@@ -44,7 +40,7 @@ TEST_F(InitializationTest, KeepsTheVocabularyAndBeginsWithTheWeights) {
   // Its first figure is that of the base on the new text.
   const auto of_base =
       json_of_lm({"eval", data->path("base"), "--text", data->path("new/valid.txt"), "--threads", "1"});
-  std::vector<nlohmann::json> evaluations;
+  std::vector<Json> evaluations;
   for (const auto& entry : log_of(*data / "run"))
     if (entry.at("event") == "evaluation") evaluations.push_back(entry);
   EXPECT_EQ(evaluations.front().at("epoch"), 0);
@@ -114,7 +110,7 @@ TEST_F(InitializationTest, SaysThatNoUpdateWasBetter) {
 }
 
 TEST_F(InitializationTest, ResumesExactly) {
-  const std::vector<std::string> more = {"--epochs", "2"};
+  const Words more = {"--epochs", "2"};
   output_of_lm(begin("whole", more));
   output_of_lm(begin("parts", {"--epochs", "1"}));
   output_of_lm(data->resume("parts", more));
@@ -127,14 +123,14 @@ TEST_F(InitializationTest, ResumesExactly) {
 }
 
 TEST_F(InitializationTest, WhatItRefuses) {
-  const auto refused = [&](const std::vector<std::string>& more, const std::string& part) {
+  const auto refused = [&](const Words& more, const std::string& part) {
     expect_refused(run_lm(begin("refused", more)), part);
     EXPECT_FALSE(fs::exists(*data / "refused"));
   };
   refused({"--set", "model.hidden=9"}, "the model is that of its run");
   refused({"--set", "data.unit=characters"}, "the vocabulary is that of its run");
   refused({"--set", "model.hiden=9"}, "did you mean");
-  std::vector<std::string> words = begin("refused");
+  Words words = begin("refused");
   words[2] = data->path("none");
   expect_refused(run_lm(words), "no run at");
   expect_refused(run_lm({"finetune", data->path("base"), "--data", data->path("new"), "--set",
@@ -146,7 +142,7 @@ TEST_F(InitializationTest, WhatItRefuses) {
 TEST_F(InitializationTest, EpochsThatAreGivenEndATrainingInPlaceOfTheBasesSteps) {
   const std::string trial = data->path("trial");
   data->trained("trial", {"--steps", "3"});
-  std::vector<std::string> inherited = begin("inherited"), epochs = begin("epochs", {"--epochs", "1"});
+  Words inherited = begin("inherited"), epochs = begin("epochs", {"--epochs", "1"});
   inherited[2] = epochs[2] = trial;
   const std::string out = output_of_lm(inherited);
   expect_contains(out, "the vocabulary of " + trial + ", and ends after 3 steps (train.steps)");

@@ -1,6 +1,7 @@
 // `mpirun` with the program under test.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ class RanksOfMpirun : public testing::Test {
 #endif
   }
 
-  static std::string quoted(const std::vector<std::string>& words) {
+  static std::string quoted(const Words& words) {
     std::string text = "'" RONDO_PROGRAM "'";
     for (const std::string& word : words) text += " '" + word + "'";
     return text;
@@ -39,17 +40,23 @@ class RanksOfMpirun : public testing::Test {
   TemporaryFolder folder_;
 };
 
+/// EXPECT that the ranks failed, and that one line says why.
+inline void expect_one_line_and_failure(const Result& result, const std::string& part) {
+  EXPECT_NE(result.status, 0);
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  expect_contains(result.err, part);
+}
+
 /// The losses of the updates.
-inline std::vector<double> losses_of(const std::filesystem::path& run) {
+inline std::vector<double> losses_of(const fs::path& run) {
   std::vector<double> losses;
-  for (const nlohmann::json& line : log_of(run))
+  for (const Json& line : log_of(run))
     if (line.at("event") == "steps") losses.push_back(line.at("nats"));
   return losses;
 }
 
 /// EXPECT that both have so many updates, and the same losses.
-inline void expect_losses_of(const std::filesystem::path& run, const std::filesystem::path& alone,
-                             size_t updates) {
+inline void expect_losses_of(const fs::path& run, const fs::path& alone, size_t updates) {
   const std::vector<double> expected = losses_of(alone), losses = losses_of(run);
   ASSERT_EQ(expected.size(), updates);
   ASSERT_EQ(losses.size(), updates);

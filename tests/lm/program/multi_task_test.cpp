@@ -14,8 +14,6 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* head = "[recipe]\nname = \"three-tasks\"\ntask = \"multi_task\"\n";
 constexpr const char* tasks =
     "[tasks.translate]\nsource = \"de\"\ntarget = \"en\"\n"
@@ -31,64 +29,35 @@ constexpr const char* settings =
     "0.01\n"
     "optimizer = \"adam\"\nclip = 1.0\nbleu_tokenization = \"none\"\n";
 
-/// A folder with generated sentences of de, and en that reverses them; a recipe of three tasks.
-class ThreeTasks {
+/// Generated sentences of de, en that reverses them, and a recipe: of three tasks, unless others are given.
+class ThreeTasks : public ToyTraining {
  public:
-  ThreeTasks() {
-    fs::create_directory(folder_ / "data");
-    const auto write = [&](const std::string& split, uint64_t seed, int64_t count) {
+  explicit ThreeTasks(const std::string& sections = tasks) : ToyTraining(head + sections + settings) {
+    for (const auto& [split, seed, count] :
+         {std::tuple("train", 1u, 300), {"valid", 2u, 20}, {"test", 3u, 20}}) {
       const TextPair text = reversal_task(seed, count, {.letters = 5, .max_length = 5});
-      write_bytes(path("data/" + split + ".de"), text.source.content);
-      write_bytes(path("data/" + split + ".en"), text.target.content);
-      std::string lengths;  // a third language, of one symbol a line
-      for (const char letter : text.source.content)
-        if (letter == '\n') lengths += "x\n";
-      write_bytes(path("data/" + split + ".tags"), lengths);
-    };
-    write("train", 1, 300), write("valid", 2, 20), write("test", 3, 20);
-    write_bytes(path("three.toml"), std::string(head) + tasks + settings);
+      write_text(split, "de", text.source.content);
+      write_text(split, "en", text.target.content);
+    }
   }
-  std::string path(const std::string& name) const { return folder_ / name; }
-  std::vector<std::string> train(const std::string& run, std::vector<std::string> more = {}) const {
-    std::vector<std::string> words = {"train", "--recipe", path("three.toml"), "--data", path("data"),
-                                      "--out", path(run),  "--threads",        "1"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+  void write_text(const std::string& split, const std::string& language, const std::string& text) const {
+    write(fmt::format("data/{}.{}", split, language), text);
   }
-  std::vector<std::string> resume(const std::string& run) const {
-    return {"train", "--out", path(run), "--resume"};
+  Words resume(const std::string& epochs) const {
+    return {"train", "--out", path("run"), "--resume", "--epochs", epochs};
   }
-  std::string digest(const std::string& run) const {
-    return sha256_hex(bytes_of_file(path(run + "/model.safetensors")));
-  }
-
- private:
-  TemporaryFolder folder_;
 };
+const std::string with_pairs_within = std::string(tasks) + halves_of_en + next_of_de;
 
-TEST(MultiTaskRun, KilledAtAnyMomentEndsInTheSameBytes) {
-  const ThreeTasks data;
-  write_bytes(data.path("three.toml"), std::string(head) + tasks + halves_of_en + next_of_de + settings);
-  output_of_lm(data.train("whole"));
-  const fs::path whole = data.path("whole"), killed = data.path("killed");
-  std::vector<std::string> words = data.train("killed");
-  for (const size_t lines : {1, 20, 75, 130}) {
-    Program program(words);
-    ASSERT_TRUE(program.wait_until([&] { return lines_of(killed / "log.jsonl") >= lines; }))
-        << "ended before it could be interrupted";
-    ASSERT_EQ(program.end(SIGKILL).status, 128 + SIGKILL);
-    words = data.resume("killed");
-  }
-  output_of_lm(words);
-  EXPECT_EQ(data.digest("killed"), data.digest("whole"));
-  EXPECT_EQ(log_of(killed), log_of(whole));
+TEST(MultiTaskRun, ResumesToTheSameBytes) {
+  expect_resumes_to_the_same_bytes(ThreeTasks(with_pairs_within), {}, {1, 75, 130});
 }
 
 TEST(MultiTaskRun, LogsAFigureOfEachTaskAndTranslatesWithTheFirst) {
   const ThreeTasks data;
   const std::string said = output_of_lm(data.train("run"));
   expect_contains(said, "translate 300 sentences, copy 300 sentences, write 300 sentences");
-  std::vector<nlohmann::json> evaluations;
+  std::vector<Json> evaluations;
   for (const auto& entry : log_of(data.path("run")))
     if (entry.value("split", "") == "valid" && entry.contains("step")) evaluations.push_back(entry);
   EXPECT_GT(evaluations.size(), 4u);
@@ -116,7 +85,7 @@ TEST(MultiTaskRun, LogsAFigureOfEachTaskAndTranslatesWithTheFirst) {
 TEST(MultiTaskRun, EachTaskIsMeasured) {
   const ThreeTasks data;
   output_of_lm(data.train("run"));
-  nlohmann::json best;  // figures of all tasks when the first one's was the best
+  Json best;  // figures of all tasks when the first one's was the best
   for (const auto& entry : log_of(data.path("run")))
     if (entry.value("best", false) && entry.contains("copy.nats")) best = entry;
   const auto row = [&] { return rows_of_table({data.path("run")})[0]; };
@@ -134,19 +103,18 @@ TEST(MultiTaskRun, EachTaskIsMeasured) {
   // A line of the text copied, as `lm translate` and `lm bleu` have it.
   const std::string copied = output_of_lm({"translate", data.path("run"), "--task", "copy", "--threads", "1"},
                                           bytes_of_file(data.path("data/valid.en")));
-  const auto bleu = nlohmann::json::parse(
-      output_of_lm({"bleu", data.path("data/valid.en"), "--tokenize", "none", "--json"}, copied));
+  const auto bleu =
+      Json::parse(output_of_lm({"bleu", data.path("data/valid.en"), "--tokenize", "none", "--json"}, copied));
   EXPECT_NEAR(copy.at("bleu"), bleu.at("bleu").at("score"), 1e-9);
   measured("write", "test");
   expect_contains(output_of_lm({"eval", data.path("run"), "--task", "write"}),
                   "valid: 74 symbols in lines from a zero state");
 
-  std::vector<std::string> measured_tasks;
+  Words measured_tasks;
   std::istringstream kept(bytes_of_file(data.path("run/evaluations.jsonl")));
   for (std::string line; std::getline(kept, line);)
-    measured_tasks.push_back(nlohmann::json::parse(line).value("task", "-"));
-  EXPECT_EQ(measured_tasks,
-            (std::vector<std::string>{"-", "-", "translate", "copy", "write", "write", "write"}));
+    measured_tasks.push_back(Json::parse(line).value("task", "-"));
+  EXPECT_EQ(measured_tasks, (Words{"-", "-", "translate", "copy", "write", "write", "write"}));
   for (const auto& [task, expected] : {std::pair("translate", translate), {"copy", copy}, {"write", write}}) {
     const auto of_files =
         json_of_lm({"eval", data.path("run"), data.path("data/valid"), "--task", task, "--threads", "1"});
@@ -157,44 +125,21 @@ TEST(MultiTaskRun, EachTaskIsMeasured) {
   expect_refused(run_lm({"eval", data.path("run"), "--task", "none"}), "the tasks of this run");
 }
 
-/// The halves of lines of letters that are separated by single spaces, by counting; a line of one letter has
-/// no second half.
-std::pair<std::vector<std::string>, std::vector<std::string>> halves_of(const std::string& text) {
-  std::pair<std::vector<std::string>, std::vector<std::string>> halves;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t letters = (line.size() + 1) / 2, first = letters - letters / 2;
-    halves.first.push_back(line.substr(0, 2 * first - 1));
-    halves.second.push_back(letters > 1 ? line.substr(2 * first) : "");
-  }
-  return halves;
-}
-std::string text_of(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + '\n';
-  return text;
-}
-
 MultiTaskLearning& task_of(const Recipe& recipe) { return dynamic_cast<MultiTaskLearning&>(*recipe.task); }
 
 TEST(MultiTaskText, HasThePairsOfEachTask) {
-  const ThreeTasks data;
-  write_bytes(data.path("three.toml"), std::string(head) + tasks + halves_of_en + next_of_de + settings);
-  const Recipe recipe = resolve_recipe(data.path("three.toml"), {});
+  const ThreeTasks data(with_pairs_within);
+  data.write_text("valid", "de", "b a\nc c b\n");
+  data.write_text("valid", "en", "a b\nb c c\n");
+  const Recipe recipe = resolve_recipe(data.path("toy.toml"), {});
   MultiTaskLearning& task = task_of(recipe);
   const std::vector<MixedTaskOptions> parts = task.settings.tasks;
   task.open({.path = data.path("data")});
-  for (const Split split : {Split::train, Split::valid, Split::test}) {
-    const TextPair halves = task.text_of(parts[3], split);
-    const auto [first, second] =
-        halves_of(bytes_of_file(data.path(fmt::format("data/{}.en", name_of(split)))));
-    EXPECT_EQ(halves.source.content, text_of(first));
-    EXPECT_EQ(halves.target.content, text_of(second));
-    const TextPair next = task.text_of(parts[4], split);
-    const std::string de = bytes_of_file(data.path(fmt::format("data/{}.de", name_of(split))));
-    EXPECT_EQ(next.source.content, de);
-    EXPECT_EQ(next.target.content, de.substr(de.find('\n') + 1) + '\n');
-  }
+  const TextPair halves = task.text_of(parts[3], Split::valid), next = task.text_of(parts[4], Split::valid);
+  EXPECT_EQ(halves.source.content, "a\nb c\n");
+  EXPECT_EQ(halves.target.content, "b\nc\n");
+  EXPECT_EQ(next.source.content, "b a\nc c b\n");
+  EXPECT_EQ(next.target.content, "c c b\n\n");
   // Of a share of the pairs the translation's alone; and a vocabulary of whole lines.
   task.settings.translation.data.pairs_share = 0.1;
   EXPECT_EQ(task.text_of(parts[0], Split::train).lines, 30);
@@ -208,27 +153,26 @@ TEST(MultiTaskText, HasThePairsOfEachTask) {
 }
 
 TEST(MultiTaskRun, WritesTheSecondHalfOfALine) {
-  const ThreeTasks data;
-  write_bytes(data.path("three.toml"), std::string(head) + tasks + halves_of_en + next_of_de + settings);
-  const std::string said = output_of_lm(data.train("run"));
-  const auto without = [](const std::vector<std::string>& lines) {
-    return std::count(lines.begin(), lines.end(), "");
-  };
-  const auto left_out = without(halves_of(bytes_of_file(data.path("data/train.en"))).second);
+  const ThreeTasks data(with_pairs_within);
+  const std::string said = output_of_lm(data.train("run")), en = bytes_of_file(data.path("data/train.en"));
+  int left_out = 0;
+  for (const std::string_view line : split_lines(en)) left_out += line.find(' ') == line.npos;
   ASSERT_GT(left_out, 0);
   expect_contains(said, fmt::format("halves {} sentences, next 299 sentences", 300 - left_out));
   expect_contains(said, fmt::format("halves: {} of 300 training pairs have an empty side", left_out));
   expect_contains(said, "next: 1 of 300 training pairs have an empty side");
-
   expect_contains(output_of_lm({"info", data.path("run")}),
                   "task        halves: en to en, pairs = halves, ratio 0.5");
 }
 
 // A third language, whose vocabulary has a file of its own; a tenth of the pairs for the translation alone.
 TEST(MultiTaskRun, ReadsFurtherLanguagesAndAShareOfThePairs) {
-  const ThreeTasks data;
-  write_bytes(data.path("three.toml"),
-              std::string(head) + tasks + "[tasks.tag]\nsource = \"de\"\ntarget = \"tags\"\n" + settings);
+  const ThreeTasks data(tasks + std::string("[tasks.tag]\nsource = \"de\"\ntarget = \"tags\"\n"));
+  for (const auto& [split, lines] : {std::pair("train", 300), {"valid", 20}, {"test", 20}}) {
+    std::string tags;
+    for (int i = 0; i < lines; ++i) tags += "x\n";
+    data.write_text(split, "tags", tags);
+  }
   const std::string said =
       output_of_lm(data.train("run", {"--epochs", "1", "--set", "data.pairs_share=0.1"}));
   expect_contains(said, "translate 30 sentences, copy 300 sentences, write 300 sentences, tag 30 sentences");
@@ -239,10 +183,9 @@ TEST(MultiTaskRun, ReadsFurtherLanguagesAndAShareOfThePairs) {
   EXPECT_EQ(tags.find_first_not_of("x \n"), std::string::npos) << tags;
   output_of_lm({"eval", data.path("run"), "--set", "decoding.beam=1", "--threads", "1"});
   EXPECT_EQ(rows_of_table({data.path("run")})[0].at("valid reading"), "a beam of 5") << "the run's own";
-  output_of_lm({"train", "--out", data.path("run"), "--resume", "--epochs", "2"});
-  write_bytes(data.path("data/train.tags"), "x\n");
-  expect_refused(run_lm({"train", "--out", data.path("run"), "--resume", "--epochs", "3"}),
-                 "each line needs its translation");
+  output_of_lm(data.resume("2"));
+  data.write_text("train", "tags", "x\n");
+  expect_refused(run_lm(data.resume("3")), "each line needs its translation");
 }
 
 TEST(MultiTaskRecipe, HasASectionForEachTask) {

@@ -12,11 +12,9 @@
 namespace rondo {
 namespace {
 
-using Json = nlohmann::json;
-
 TEST(LmNgram, MeasuresTheEstimate) {
   const SmallData data;
-  const std::vector<std::string> words{"ngram", "--data", data.path("data"), "--order", "3"};
+  const Words words{"ngram", "--data", data.path("data"), "--order", "3"};
   const std::string text = output_of_lm(words);
   expect_contains(text,
                   "modified Kneser-Ney, interpolated, order 3, a vocabulary of 14 words; estimated in ");
@@ -49,7 +47,7 @@ TEST(LmNgram, WhatItWritesItReads) {
       EXPECT_NEAR(read.at(split).at("nats").get<double>(), estimated.at(split).at("nats").get<double>(),
                   1e-7);
   }
-  EXPECT_FALSE(std::filesystem::exists(data.path("a.arpa.partial")));
+  EXPECT_FALSE(fs::exists(data.path("a.arpa.partial")));
 }
 
 TEST(LmNgram, MeasuresAnotherText) {
@@ -74,10 +72,9 @@ TEST(LmNgram, OfATextWithoutLineEndsReadsBackTheSame) {
   for (int i = 0; i < 400; ++i) text += "abcab "[(i * i + i / 7) % 6];
   write_bytes(data / "data/train.txt", text);
   write_bytes(data / "data/valid.txt", "ab ca\nb");
-  const std::vector<std::string> words{"ngram",  "--data",     data.path("data"),
-                                       "--unit", "characters", "--json"};
+  const Words words{"ngram", "--data", data.path("data"), "--unit", "characters", "--json"};
   const auto nats = [&](const char* option) {
-    std::vector<std::string> all = words;
+    Words all = words;
     all.insert(all.end(), {option, data.path("model.arpa")});
     return Json::parse(output_of_lm(all)).at("valid").at("nats").get<double>();
   };
@@ -111,27 +108,6 @@ TEST(LmNgram, CountsUnknownsAndWarnsOfZero) {
   expect_contains(zero.err, "valid.txt: 3 symbols have probability 0 in this model");
 }
 
-TEST(LmNgram, PrintsEachSymbolAsLmScoreDoes) {
-  const SmallData data;
-  const std::string text = data.path("data/test.txt");
-  const nlohmann::json whole = json_of_lm({"ngram", "--data", data.path("data"), "--text", text});
-  std::istringstream rows(
-      output_of_lm({"ngram", "--data", data.path("data"), "--text", text, "--per-symbol"}));
-  double sum = 0;
-  std::int64_t count = 0, last = 0;
-  std::string line, symbol, log_probability;
-  while (std::getline(rows, line, '\t') && std::getline(rows, symbol, '\t') &&
-         std::getline(rows, log_probability)) {
-    EXPECT_GE(std::stol(line), last);
-    last = std::stol(line), sum -= std::stod(log_probability), ++count;
-  }
-  const std::string content = bytes_of_file(text);
-  EXPECT_EQ(last, std::count(content.begin(), content.end(), '\n'));
-  EXPECT_EQ(count, whole.at("text").at("symbols"));
-  EXPECT_NEAR(sum / static_cast<double>(count), whole.at("text").at("nats").get<double>(), 1e-5);
-  expect_refused(run_lm({"ngram", "--data", data.path("data"), "--per-symbol"}), "--text");
-}
-
 TEST(LmNgram, AModelOfAnotherUnit) {
   const SmallData data;
   const std::string folder = data.path("data"), words = data.path("words.arpa");
@@ -152,6 +128,7 @@ TEST(LmNgram, Refusals) {
   const SmallData data;
   const std::string folder = data.path("data");
   expect_refused(run_lm({"ngram"}), "lm ngram --data ptb --order 5");
+  expect_refused(run_lm({"ngram", "--data", folder, "--per-symbol"}), "--text");
   expect_refused(run_lm({"ngram", "--data", folder, "--unit", "pieces"}),
                  "--unit: pieces not in {words,characters,bytes}");
   expect_refused(run_lm({"ngram", "--data", data.path("none")}), "no such file or folder");
@@ -171,7 +148,7 @@ TEST(LmNgram, Refusals) {
   expect_refused(run_lm({"ngram", "--data", folder, "--out", data.path("kept.arpa")}),
                  "the text has the word '<s>'");
   EXPECT_EQ(bytes_of_file(data / "kept.arpa"), "kept");
-  EXPECT_FALSE(std::filesystem::exists(data.path("kept.arpa.partial")));
+  EXPECT_FALSE(fs::exists(data.path("kept.arpa.partial")));
 }
 
 }  // namespace

@@ -2,24 +2,14 @@
 // What pieces are is tested in tests/data/text/pieces_test.cpp.
 #include "data/text/pieces.h"
 
-#include <cmath>
-
 #include "data/text/vocabulary.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
-
 const Words of_pieces{"--set", "data.unit=pieces",     "--set", "data.pieces=260",
                       "--set", "data.pieces_model=bpe"};
-
-Words operator+(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
 
 class PieceRuns : public testing::Test {
  protected:

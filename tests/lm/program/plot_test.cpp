@@ -12,10 +12,6 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-using Json = nlohmann::json;
-using Words = std::vector<std::string>;
-
 const fs::path kept_runs = fs::path(RONDO_SOURCE_DIR) / "docs/runs";
 
 /// The first group of each match of a regular expression.
@@ -46,11 +42,8 @@ std::set<std::string> figures_on(const std::string& page) {
 }
 
 /// The page that a command writes, which needs no other file.
-std::string page_of(Words runs, const std::string& out, const Words& more = {}) {
-  runs.insert(runs.begin(), "plot");
-  runs.insert(runs.end(), {"--out", out});
-  runs.insert(runs.end(), more.begin(), more.end());
-  EXPECT_EQ(run_lm(runs).out, out + "\n");
+std::string page_of(const Words& runs, const std::string& out, const Words& more = {}) {
+  EXPECT_EQ(run_lm(Words{"plot"} + runs + Words{"--out", out} + more).out, out + "\n");
   const std::string page = bytes_of_file(out);
   for (const char* part : {"<script", "src=", "href=", "url(", "@import", "nan", "NaN"})
     EXPECT_EQ(page.find(part), std::string::npos) << part;

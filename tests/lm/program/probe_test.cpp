@@ -1,5 +1,4 @@
 // `lm probe`, and probes during a training, as users start them.
-#include <fmt/format.h>
 
 #include <filesystem>
 
@@ -8,11 +7,8 @@
 namespace rondo {
 namespace {
 
-using Json = nlohmann::json;
-using Strings = std::vector<std::string>;
-
 /// The log's lines of probes, or all others.
-std::vector<Json> lines_of_log(const std::filesystem::path& run, bool of_probes) {
+std::vector<Json> lines_of_log(const fs::path& run, bool of_probes) {
   std::vector<Json> lines;
   for (const Json& line : log_of(run))
     if (line.contains("probed") == of_probes) lines.push_back(line);
@@ -21,9 +17,8 @@ std::vector<Json> lines_of_log(const std::filesystem::path& run, bool of_probes)
 
 TEST(Probe, ChangesNothingInATraining) {
   const SmallData data;
-  const Strings shorter{"--epochs", "3", "--set", "train.averaging=always"};
-  Strings probed = shorter;
-  probed.insert(probed.end(), {"--set", "train.probe_every=2"});
+  const Words shorter{"--epochs", "3", "--set", "train.averaging=always"};
+  const Words probed = shorter + Words{"--set", "train.probe_every=2"};
   data.trained("plain", shorter);
   data.trained("probed", probed);
   EXPECT_EQ(data.model_digest("probed"), data.model_digest("plain"));
@@ -42,7 +37,7 @@ TEST(Probe, ChangesNothingInATraining) {
   output_of_lm({"table", data.path("probed")});  // reads the log
 
   // A resumed training repeats the probes of an uninterrupted one.
-  Strings first = probed;
+  Words first = probed;
   first[1] = "1";
   data.trained("resumed", first);
   output_of_lm({"train", "--out", data.path("resumed"), "--resume", "--epochs", "3"});
@@ -97,12 +92,12 @@ TEST(Probe, RefusesInOneLine) {
   expect_refused(run_lm({"probe", data.path("none")}), "none");
   expect_refused(run_lm({"probe", run, "--steps", "100000"}), "symbols are too few for a sequence of 100000");
   expect_refused(run_lm({"probe", run, "--svg", data.path("small.toml")}), "small.toml is not a folder");
-  std::filesystem::create_directories(data / "pictures/gradients.svg");
+  fs::create_directories(data / "pictures/gradients.svg");
   const Result drawn = run_lm({"probe", run, "--steps", "4", "--json", "--svg", data.path("pictures")});
   EXPECT_EQ(drawn.status, 2);
   EXPECT_TRUE(Json::accept(drawn.out)) << "printed before it is drawn";
   expect_contains(drawn.err, "pictures/gradients.svg: a folder, a pipe or a device, not a file");
-  std::filesystem::remove(data / "run/model.safetensors");
+  fs::remove(data / "run/model.safetensors");
   expect_refused(run_lm({"probe", run}), "holds no model");
 }
 

@@ -23,6 +23,15 @@
 
 namespace rondo {
 
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+inline Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 struct Result {
   int status = -1;  // of exit; 128 + the signal if one ended the program
   std::string out, err;
@@ -47,8 +56,8 @@ class Program {
   };
 
   /// Starts `lm` with these words.
-  explicit Program(const std::vector<std::string>& words) : Program(words, Surroundings()) {}
-  Program(const std::vector<std::string>& words, const Surroundings& around);
+  explicit Program(const Words& words) : Program(words, Surroundings()) {}
+  Program(const Words& words, const Surroundings& around);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -68,24 +77,27 @@ class Program {
   pid_t process_ = -1;
 };
 
-Result run_lm(const std::vector<std::string>& words, const Program::Surroundings& around = {});
+Result run_lm(const Words& words, const Program::Surroundings& around = {});
 
 /// The same, where it must go well; stdout.
-std::string output_of_lm(const std::vector<std::string>& words, const std::string& input = "");
+std::string output_of_lm(const Words& words, const std::string& input = "");
 
 /// What it prints with --json: of all of stdout, as nothing else may be there.
-nlohmann::json json_of_lm(std::vector<std::string> words);
+Json json_of_lm(Words words);
 /// The rows of `lm table` by the names of its columns.
-nlohmann::json rows_of_table(std::vector<std::string> runs);
+Json rows_of_table(Words runs);
 
 /// EXPECT that `result` is a refusal: this status, one line on stderr that contains `part`, nothing on
 /// stdout.
 void expect_refused(const Result& result, const std::string& part, int status = 2);
 
-std::size_t lines_of(const std::filesystem::path& path);
+std::size_t lines_of(const fs::path& path);
+
+/// The cells of a table, a row a line, without the blanks around them.
+std::vector<Words> cells_of(const std::string& table, char between = '\t');
 
 /// The log without what depends on the clock.
-std::vector<nlohmann::json> log_of(const std::filesystem::path& run);
+std::vector<Json> log_of(const fs::path& run);
 
 /// A small recipe, toy.toml, in a folder of the test, and a folder data/ in it, which a test's own class
 /// fills.
@@ -97,9 +109,9 @@ class ToyTraining {
   void write(const std::string& name, const std::string& bytes) const { write_bytes(folder_ / name, bytes); }
 
   /// `lm train` of toy.toml to the run `name`, with further words.
-  std::vector<std::string> train(const std::string& name, const std::vector<std::string>& more = {}) const;
-  /// Of the log of a training of one epoch with these settings: a failure prints both sides.
-  std::string digest_of_log(const std::vector<std::string>& settings);
+  Words train(const std::string& name, const Words& more = {}) const;
+  /// Of the log of a training with these settings, without its learning rates: a failure prints both sides.
+  std::string digest_of_log(const Words& settings);
 
  protected:
   /// A random number.
@@ -112,17 +124,16 @@ class ToyTraining {
 };
 
 /// EXPECT that a training with these words is refused, before its run is made.
-void expect_refused_training(const ToyTraining& data, const std::vector<std::string>& more,
-                             const std::string& part);
+void expect_refused_training(const ToyTraining& data, const Words& more, const std::string& part);
 
-/// EXPECT that each of these settings, or several joined by '&', changes what a training of an epoch logs.
-void expect_each_has_an_effect(ToyTraining& data, const std::string& settings);
+/// EXPECT that each of these settings changes what a training of so many epochs logs. Several are joined by
+/// '&'; before '|' stands what the training has besides, where the setting would else have nothing to act on.
+void expect_each_has_an_effect(ToyTraining& data, const std::string& settings, int epochs = 1);
 
 /// Trains `whole`, and `killed`, which is killed when its log has `lines` lines, stopped by SIGTERM, killed
 /// again, and each time resumed. EXPECT that their models, their logs and these files are the same.
-void expect_resumes_to_the_same_bytes(const ToyTraining& data, const std::vector<std::string>& more,
-                                      const std::array<std::size_t, 3>& lines,
-                                      const std::vector<std::string>& files = {});
+void expect_resumes_to_the_same_bytes(const ToyTraining& data, const Words& more,
+                                      const std::array<std::size_t, 3>& lines, const Words& files = {});
 
 /// Of two runs that differ in train.probe_every = 1 alone: the model and the log are the same but for the
 /// lines of probes, which see `layer` and name the `loss`; and `lm probe` shows them.
@@ -141,7 +152,7 @@ class CacheFolder {
   CacheFolder& operator=(const CacheFolder&) = delete;
 
   /// Where the program puts its files.
-  std::filesystem::path path() const { return folder_ / "rondo"; }
+  fs::path path() const { return folder_ / "rondo"; }
 
  private:
   static constexpr const char* name = "XDG_CACHE_HOME";
@@ -154,14 +165,14 @@ class SmallData {
  public:
   SmallData();
 
-  std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
+  fs::path operator/(const std::string& name) const { return folder_ / name; }
   std::string path(const std::string& name) const { return folder_ / name; }
 
   /// `lm train` of small.toml to the run `name`, with further words.
-  std::vector<std::string> train(const std::string& name, const std::vector<std::string>& more = {}) const;
-  std::vector<std::string> resume(const std::string& name, const std::vector<std::string>& more = {}) const;
+  Words train(const std::string& name, const Words& more = {}) const;
+  Words resume(const std::string& name, const Words& more = {}) const;
   /// Trains the run `name` where it must go well.
-  void trained(const std::string& name, const std::vector<std::string>& more = {}) const;
+  void trained(const std::string& name, const Words& more = {}) const;
   std::string model_bytes(const std::string& name) const;
 
   /// Instead of the bytes, where they are compared: a failure prints both sides.

@@ -7,9 +7,6 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
-
 constexpr const char* reader_recipe = R"(
 [recipe]
 task = "question_answering"
@@ -57,7 +54,7 @@ TEST(QuestionAnsweringRun, IsTrainedMeasuredAndShown) {
   expect_contains(told, " questions  ");
   for (const char* other : {"one pass", "perplexity"}) EXPECT_EQ(told.find(other), std::string::npos) << told;
   const auto json = json_of_lm({"eval", run, "--split", "test", "--threads", "1"});
-  const std::vector<nlohmann::json> log = log_of(run);
+  const std::vector<Json> log = log_of(run);
   EXPECT_EQ(log.back().at("accuracy"), json.at("accuracy"));
   EXPECT_GT(json.at("most_frequent_entity").get<double>(), 0);
   expect_contains(output_of_lm({"eval", run}), "\nmost frequent entity ");
@@ -70,7 +67,7 @@ TEST(QuestionAnsweringRun, IsTrainedMeasuredAndShown) {
   const std::vector<std::string_view> measured = split_lines(kept);
   ASSERT_EQ(measured.size(), 4u) << "two by the training";
   for (const std::string_view line : measured) {
-    const auto entry = nlohmann::json::parse(line);
+    const auto entry = Json::parse(line);
     EXPECT_EQ(entry.at("vocabulary_size"), split_lines(vocabulary).size());
     EXPECT_EQ(entry.at("types"), split_lines(vocabulary).size() - 1) << "<unk> is no type of this text";
   }
@@ -96,7 +93,7 @@ TEST(QuestionAnsweringRun, AnswersQuestions) {
   const std::string out =
       output_of_lm({"answer", run, "--scores", "--attention", file, "--threads", "1"}, asked);
   expect_contains(out, std::string(lines[0]) + "\t0.");
-  const auto attention = nlohmann::json::parse(bytes_of_file(file).substr(0, bytes_of_file(file).find('\n')));
+  const auto attention = Json::parse(bytes_of_file(file).substr(0, bytes_of_file(file).find('\n')));
   EXPECT_EQ(attention.at("source"), (Words{"Today", "@entity1", "met", "@entity5", ".", "<eos>"}));
   EXPECT_EQ(attention.at("target"), Words{std::string(lines[0])});
   double sum = 0;

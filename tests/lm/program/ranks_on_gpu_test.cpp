@@ -7,30 +7,17 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-
-void expect_one_line_and_failure(const Result& result, const std::string& part) {
-  EXPECT_NE(result.status, 0);
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  expect_contains(result.err, part);
-}
-
 /// On a GPU rows of 30 numbers have gaps between them.
-const std::vector<std::string> small_states = {"--set", "model.hidden=30"};
-
-std::vector<std::string> plus(std::vector<std::string> words, const std::vector<std::string>& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
+const Words small_states = {"--set", "model.hidden=30"};
 
 // They resume on GPUs what ranks on CPUs have begun, and the other way round.
 TEST_F(RanksOfMpirun, TrainOnGpusAsOneProcess) {
   NEED_EMULATED_GPU();
   const WithGpu gpus("gpus=2");
   const SmallData data;
-  data.trained("alone", plus({"--steps", "30"}, small_states));
+  data.trained("alone", Words{"--steps", "30"} + small_states);
   const Result begun =
-      mpirun("-n 4 " + quoted(data.train("together", plus({"--steps", "10"}, small_states))));
+      mpirun("-n 4 " + quoted(data.train("together", Words{"--steps", "10"} + small_states)));
   ASSERT_EQ(begun.status, 0) << begun.err;
   const Result result =
       mpirun("-n 2 " + quoted(data.resume("together", {"--steps", "20", "--device", "cuda"})));
@@ -45,7 +32,7 @@ TEST_F(RanksOfMpirun, TrainATranslatorOnGpusAsOneProcess) {
   NEED_EMULATED_GPU();
   const WithGpu gpus("gpus=3");
   const SmallTranslator data;
-  const std::vector<std::string> settings = {"train.log_every=1"};
+  const Words settings = {"train.log_every=1"};
   data.trained("alone", settings);
   const Result result = mpirun("-n 3 " + quoted(data.train("together", settings)) + " --device cuda");
   ASSERT_EQ(result.status, 0) << result.err;

@@ -6,8 +6,6 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-
 TEST_F(RanksOfMpirun, TrainAsOneProcessAndResumeAsAnother) {
   const SmallData data;
   data.trained("alone", {"--steps", "30"});
@@ -23,7 +21,7 @@ TEST_F(RanksOfMpirun, TrainAsOneProcessAndResumeAsAnother) {
 // 3 do not divide the batches of 20 sentences, whose shares then differ.
 TEST_F(RanksOfMpirun, TrainATranslatorAsOneProcess) {
   const SmallTranslator data;
-  const std::vector<std::string> settings = {"train.log_every=1"};
+  const Words settings = {"train.log_every=1"};
   data.trained("alone", settings);
   const Result result = mpirun("-n 3 " + quoted(data.train("together", settings)));
   ASSERT_EQ(result.status, 0) << result.err;
@@ -33,10 +31,8 @@ TEST_F(RanksOfMpirun, TrainATranslatorAsOneProcess) {
 
 TEST_F(RanksOfMpirun, ThatCannotDivideTheBatchSaySoOnce) {
   const SmallData data;
-  const Result result = mpirun("-n 3 " + quoted(data.train("run")));
-  EXPECT_NE(result.status, 0);
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  expect_contains(result.err, "a batch of 8 cannot be divided among 3 ranks");
+  expect_one_line_and_failure(mpirun("-n 3 " + quoted(data.train("run"))),
+                              "a batch of 8 cannot be divided among 3 ranks");
   EXPECT_FALSE(fs::exists(data / "run"));
 }
 
@@ -44,15 +40,12 @@ TEST_F(RanksOfMpirun, ThatDifferSaySoOnce) {
   const SmallData data;
   const Result other = mpirun("-n 1 " + quoted(data.train("run")) + " : -n 1 " +
                               quoted(data.train("run", {"--set", "model.hidden=16"})));
-  EXPECT_NE(other.status, 0);
-  EXPECT_EQ(std::count(other.err.begin(), other.err.end(), '\n'), 1) << other.err;
-  expect_contains(other.err, "1 of 2 ranks have other settings, another text or other weights than rank 0");
+  expect_one_line_and_failure(other,
+                              "1 of 2 ranks have other settings, another text or other weights than rank 0");
   const Result failed = mpirun("-n 1 " + quoted(data.train("run")) + " : -n 1 " +
                                quoted({"train", "--recipe", data.path("small.toml"), "--data",
                                        data.path("nowhere"), "--out", data.path("run")}));
-  EXPECT_NE(failed.status, 0);
-  EXPECT_EQ(std::count(failed.err.begin(), failed.err.end(), '\n'), 1) << failed.err;
-  expect_contains(failed.err, "rank 1: ");
+  expect_one_line_and_failure(failed, "rank 1: ");
   EXPECT_FALSE(fs::exists(data / "run"));
 }
 

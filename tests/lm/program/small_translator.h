@@ -6,7 +6,7 @@
 
 namespace rondo {
 
-inline void write_pairs(const std::filesystem::path& folder, const std::string& name, const TextPair& pairs) {
+inline void write_pairs(const fs::path& folder, const std::string& name, const TextPair& pairs) {
   write_bytes(folder / (name + ".aa"), pairs.source.content);
   write_bytes(folder / (name + ".bb"), pairs.target.content);
 }
@@ -20,14 +20,12 @@ class SmallTranslator {
     write_pairs(folder(), "test", reversal_task(3, 30, {.letters = 6, .max_length = 6}));
   }
 
-  std::filesystem::path folder() const { return folder_.path(); }
+  fs::path folder() const { return folder_.path(); }
   std::string path(const std::string& name) const { return folder_ / name; }
 
-  std::vector<std::string> train(const std::string& run,
-                                 const std::vector<std::string>& settings = {}) const {
-    std::vector<std::string> words{"train", "--recipe", "attention-multi30k", "--data", path(""),
-                                   "--out", path(run),  "--threads",          "1",      "--epochs",
-                                   "2"};
+  Words train(const std::string& run, const Words& settings = {}) const {
+    Words words{"train",     "--recipe", "attention-multi30k", "--data", path(""), "--out", path(run),
+                "--threads", "1",        "--epochs",           "2"};
     for (const char* setting :
          {"data.source_language=aa", "data.target_language=bb", "data.train_files=train",
           "data.valid_files=valid", "data.test_files=test", "model.embedding=12", "model.hidden=16",
@@ -36,7 +34,7 @@ class SmallTranslator {
     for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
     return words;
   }
-  void trained(const std::string& run, const std::vector<std::string>& settings = {}) const {
+  void trained(const std::string& run, const Words& settings = {}) const {
     output_of_lm(train(run, settings));
   }
 
@@ -44,8 +42,8 @@ class SmallTranslator {
   TemporaryFolder folder_;
 };
 
-inline std::vector<std::string> lines_in(const std::string& text) {
-  std::vector<std::string> lines;
+inline Words lines_in(const std::string& text) {
+  Words lines;
   for (const std::string_view line : split_lines(text)) lines.emplace_back(line);
   return lines;
 }

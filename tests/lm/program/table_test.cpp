@@ -1,20 +1,49 @@
 // `lm table`: which runs share a row, its columns, what it knows of finished, stopped, imported and older
-// runs, and what it refuses.
-#include "tests/lm/program/table_test.h"
-
-#include <algorithm>
+// runs, where published figures stand beside measured ones, and what it refuses.
 #include <cmath>
 #include <filesystem>
 
 #include "data/files/input_file.h"
+#include "lm/program/recipe.h"
 #include "lm/program/terminal.h"
+#include "tests/lm/program/program.h"
 
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-using Json = nlohmann::json;
-using Words = std::vector<std::string>;
+/// A run on words, and one on characters that a paper reports in bits.
+class TableTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    data = new SmallData;
+    data->trained("words", {"--epochs", "2", "--set", "published.valid=5.5", "--set", "published.test=4.25"});
+    data->trained("letters", {"--epochs", "1", "--set", "data.unit=characters", "--set",
+                              "published.test=1.375", "--set", "published.unit=bits"});
+  }
+  static void TearDownTestSuite() { delete data; }
+
+  static std::string words() { return data->path("words"); }
+  static std::string letters() { return data->path("letters"); }
+  static std::string log() { return bytes_of_file(fs::path(words()) / "log.jsonl"); }
+  /// A copy of the run on words with another log and no evaluations; empty: without a log.
+  static std::string with_log(const std::string& log) {
+    const fs::path copy = *data / "copy";
+    fs::remove_all(copy);
+    fs::copy(words(), copy);
+    fs::remove(copy / "log.jsonl");
+    fs::remove(copy / "evaluations.jsonl");
+    if (!log.empty()) write_bytes(copy / "log.jsonl", log);
+    return copy;
+  }
+  /// The cells of a table in Markdown.
+  static std::vector<Words> markdown_of(const Words& runs) {
+    std::vector<Words> rows = cells_of(output_of_lm(Words{"table", "--markdown"} + runs), '|');
+    for (Words& row : rows) row.erase(row.begin());  // before the first '|'
+    return rows;
+  }
+
+  inline static SmallData* data = nullptr;
+};
 
 TEST_F(TableTest, HasWhatTheRunsMeasured) {
   const Json rows = rows_of_table({letters(), words()});
@@ -47,7 +76,7 @@ TEST_F(TableTest, HasWhatTheRunsMeasured) {
               json_of_lm({"eval", i == 0 ? letters() : words(), "--split", "test"}).at("bits_per_byte"));
   EXPECT_FALSE(rows_of_table({words()})[0].contains("test bits/byte"));
 
-  const auto cells = cells_of(output_of_lm({"table", "--markdown", letters(), words()}));
+  const std::vector<Words> cells = markdown_of({letters(), words()});
   ASSERT_EQ(cells.size(), 4u);
   EXPECT_EQ(cells[0].size(), rows[0].size());
   for (const auto& line : cells) EXPECT_EQ(line.size(), cells[0].size());
@@ -260,6 +289,71 @@ TEST_F(TableTest, Refusals) {
   const std::string copy = with_log(good);
   fs::remove(fs::path(copy) / "vocab.txt");
   expect_refused(run_lm({"table", copy}), "vocab.txt");
+}
+
+TEST(Published, OfARecipeAreOfItsModelAndItsTraining) {
+  const auto changed = [](bool finetuned, const Words& texts) {
+    std::vector<Setting> settings;
+    for (const std::string& text : texts) settings.push_back(parse_setting(text));
+    return changed_keys(resolve_recipe("zaremba-small", settings), finetuned);
+  };
+  EXPECT_EQ(changed(false, {"train.seed=2", "train.eval_every=3", "train.micro_batch=10"}), Words{});
+  EXPECT_EQ(changed(false, {"model.dropout=0.1", "train.epochs=1"}),
+            (Words{"model.dropout", "train.epochs"}));
+  EXPECT_EQ(changed(false, {"train.optimizer=adam", "train.learning_rate=0.01"}),
+            (Words{"train.optimizer", "train.learning_rate"}));
+  EXPECT_EQ(changed(false, {"finetune.learning_rate=0.5"}), Words{});
+  EXPECT_EQ(changed(true, {"finetune.learning_rate=0.5"}), Words{"finetune.learning_rate"});
+  EXPECT_EQ(changed(true, {"train.optimizer=adam", "train.learning_rate=0.01"}), Words{});
+}
+
+TEST_F(TableTest, PublishedFiguresStandBesideTheRecipeAlone) {
+  SmallData other;
+  const auto table = [&](const std::string& name, const Words& settings) {
+    const std::string run = other.path(name), tuned = run + "-tuned";
+    Words words = other.train(name, {"--set", "published.vocabulary=0", "--set", "published.test_symbols=0",
+                                     "--set", "published.finetuned_test=99"});
+    words[2] = "zaremba-small";
+    output_of_lm(words + settings);
+    output_of_lm({"finetune", run, "--out", tuned, "--threads", "1"});
+    return std::pair(run_lm({"table", "--markdown", run}), output_of_lm({"table", "--markdown", tuned}));
+  };
+  const auto [same, same_tuned] = table("same", {"--seed", "2", "--set", "train.eval_every=3"});
+  expect_contains(same.out, "114.5 perplexity");
+  expect_contains(same_tuned, "99 perplexity");
+  const auto [changed, changed_tuned] = table("changed", {"--epochs", "1", "--set", "model.hidden=20"});
+  EXPECT_EQ(changed.out.find("114.5"), std::string::npos);
+  expect_contains(changed.err,
+                  "settings are not those of the recipe zaremba-small: model.hidden, train.epochs\n");
+  EXPECT_EQ(changed_tuned.find("99 perplexity"), std::string::npos) << "finetuned from another base";
+}
+
+TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
+  SmallData other;
+  other.trained("base",
+                {"--epochs", "1", "--set", "published.cache_test=3", "--set", "published.finetuned_test=4",
+                 "--set", "published.test=4.25", "--set", "published.unit=bits"});
+  const std::string config = bytes_of_file(other / "base/config.toml");
+  const auto published_beside = [&](const std::string& key, const std::string& number) {
+    std::string changed = config;
+    const std::string line = "\n" + key + " = ";
+    changed.replace(changed.find(line + "0"), line.size() + 1, line + number);
+    write_bytes(other / "base/config.toml", changed);
+    const Result outcome = run_lm({"table", "--markdown", other.path("base")});
+    write_bytes(other / "base/config.toml", config);
+    const bool beside = outcome.out.find("4.25 bits") != std::string::npos;
+    EXPECT_EQ(outcome.err.find("are left out") != std::string::npos, !beside);
+    return beside;
+  };
+  EXPECT_TRUE(published_beside("test_symbols", "0")) << "not known";
+  EXPECT_TRUE(published_beside("test_symbols", "160"));
+  EXPECT_FALSE(published_beside("test_symbols", "170"));
+  EXPECT_FALSE(published_beside("vocabulary", "41"));
+  output_of_lm({"finetune", other.path("base"), "--out", other.path("finetuned"), "--set",
+                "finetune.learning_rate=0.1", "--epochs", "1"});
+  const std::vector<Words> rows = markdown_of({other.path("base"), other.path("finetuned")});
+  EXPECT_EQ(rows[2][2], "4.25 bits");
+  EXPECT_EQ(rows[3][2], "4 bits");
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ class RecallTask : public SentenceTask<RecallTask, RecallSettings, SentenceClass
 };
 
 /// The program in this process, so that it has the task; `input` is its standard input.
-std::string printed_by_lm(std::vector<std::string> words, const std::string& input = "") {
+std::string printed_by_lm(Words words, const std::string& input = "") {
   words.insert(words.begin(), "lm");
   std::vector<const char*> arguments;
   for (const std::string& word : words) arguments.push_back(word.c_str());
@@ -139,7 +139,7 @@ TEST(ToyTask, IsTrainedResumedEvaluatedTabledAndAsked) {
   write_bytes(folder / "toy.toml",
               "[recipe]\ntask = \"recall\"\n[model]\nembedding = 8\nhidden = 16\n"
               "[train]\nepochs = 8\nbatch = 10\nlearning_rate = 0.05\n");
-  std::filesystem::create_directory(folder / "data");
+  fs::create_directory(folder / "data");
   for (const auto& [name, count] : {std::pair("train", 100), {"valid", 30}, {"test", 20}}) {
     std::string text;
     for (int i = 0; i < count; ++i)
@@ -147,11 +147,10 @@ TEST(ToyTask, IsTrainedResumedEvaluatedTabledAndAsked) {
           std::array{"red", "green", "blue"}[i * i % 7 % 3] + std::string(i % 2 ? " is it\n" : " it was\n");
     write_bytes(folder / "data" / (std::string(name) + ".txt"), text);
   }
-  const auto trained = [&](const std::string& run, const std::vector<std::string>& more) {
-    std::vector<std::string> words{"train", "--recipe",   folder / "toy.toml", "--data", folder / "data",
-                                   "--out", folder / run, "--threads",         "1"};
-    words.insert(words.end(), more.begin(), more.end());
-    return printed_by_lm(words);
+  const auto trained = [&](const std::string& run, const Words& more) {
+    return printed_by_lm(Words{"train", "--recipe", folder / "toy.toml", "--data", folder / "data", "--out",
+                               folder / run, "--threads", "1"} +
+                         more);
   };
   const std::string whole = folder / "whole", run = folder / "run";
   expect_contains(trained("whole", {}), " answer " + whole);
@@ -163,7 +162,7 @@ TEST(ToyTask, IsTrainedResumedEvaluatedTabledAndAsked) {
                   "test: 20 lines\nrecalled    1.00\n");
   EXPECT_EQ(printed_by_lm({"answer", run, "--threads", "1"}, "red it was\n\nblue is it\n"), "red\n\nblue\n");
 
-  const auto table = nlohmann::json::parse(printed_by_lm({"table", run, "--json"}));
+  const auto table = Json::parse(printed_by_lm({"table", run, "--json"}));
   EXPECT_EQ(table.at("rows")[0].at("test recalled"), 1);
   EXPECT_FALSE(table.at("rows")[0].contains("test errors"));
   // A metric more: it is in the output, in evaluations.jsonl and in the table, by its entry in recalled()

@@ -2,7 +2,6 @@
 #include "lm/tasks/translation.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "tests/lm/tasks/reversal_training.h"
 #include "tests/temporary_folder.h"
