@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "lm/training/ranks.h"
 #include "lm/training/objective.h"
+#include "lm/training/ranks.h"
 #include "optim/averaging.h"
 #include "optim/optimizer.h"
 #include "optim/validation.h"

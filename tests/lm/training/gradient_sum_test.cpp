@@ -1,10 +1,10 @@
 // Gradients are added up piece by piece, each once it is complete.
-#include "lm/training/ranks.h"
-
 #include <gtest/gtest.h>
 
 #include <utility>
 #include <vector>
+
+#include "lm/training/ranks.h"
 
 namespace rondo {
 namespace {
