@@ -76,6 +76,7 @@ TEST(Training, RefusesABatchThatScoresOrReportsNothing) {
       return more;
     }
     Loss loss(int64_t, const std::vector<Tokens>&, RandomContext) override { return {}; }
+    void carry_state(int64_t) override {}
     bool scores_nothing = true;
   };
   const std::vector<int32_t> ids = some_ids();
