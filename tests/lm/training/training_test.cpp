@@ -87,9 +87,7 @@ TEST(Training, RefusesABatchThatScoresOrReportsNothing) {
     trainer.next_batch();
     trainer.step();
   };
-  EXPECT_EQ(
-      any_error_of(step),
-      "[trainer] a batch of 1 parts scores 0 items, but each has a loss: next_batch() sets Batch::scored");
+  EXPECT_EQ(any_error_of(step), "[trainer] a batch scores 0 items: next_batch() sets Batch::scored");
   silent.scores_nothing = false;
   EXPECT_EQ(any_error_of(step),
             "[trainer] loss() reports nothing: return the losses of what the batch scores in Loss::reported");
