@@ -54,7 +54,9 @@ Variable concat(const std::vector<Variable>& parts) {
           part.shape(), parts[0].shape());
     columns += part.shape().columns();
   }
-  const Tensor y(parts[0].shape().with_columns(columns), parts[0].value().device());
+  // First, because it throws the Error of an undefined part.
+  const Device device = parts[0].value().device();
+  const Tensor y(parts[0].shape().with_columns(columns), device);
   int64_t column = 0;
   for (const Variable& part : parts) {
     copy(part.value(), y.slice_columns(column, column + part.shape().columns()));

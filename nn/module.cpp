@@ -23,7 +23,7 @@ std::string Module::full_name(const std::string& leaf) const {
 }
 
 const PartsOfModel& Module::whole(const char* asked) const {
-  check(parent_ == nullptr, "[{}] of a whole model, not of a part", asked);
+  check(parent_ == nullptr, "[{}] is for a whole model, and this is a part of one", asked);
   check(parts_->lost.empty(),
         "[{}] was destroyed before its model: keep its module as long as that, as by a member", parts_->lost);
   return *parts_;

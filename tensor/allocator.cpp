@@ -127,9 +127,10 @@ void* allocate(Device device, size_t bytes) {
   if (!block) {
     block = new_block(device, pool, block_bytes);
     if (!block)
-      throw OutOfMemory(fmt::format("[allocate] no memory{} for {} bytes beside the {} in use",
+      throw OutOfMemory(fmt::format("[allocate] no memory{} for {} bytes beside the {} in use{}",
                                     device == Device::cuda ? " on the GPU" : "", block_bytes,
-                                    pool.statistics.bytes_in_use));
+                                    pool.statistics.bytes_in_use,
+                                    device == Device::cuda ? "; use --device cpu" : ""));
     if (pool.in_step) pool.step_blocks[block] = block_bytes;
   } else if (pool.in_step) {
     block_bytes = pool.step_blocks[block];

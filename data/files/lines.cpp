@@ -129,7 +129,7 @@ void check_kind(std::string_view bytes, const std::string& name) {
 
 namespace {
 
-/// Whether a terminal would obey this character of UTF-8, or XML refuse it.
+/// Returns whether a terminal would obey this character of UTF-8, or XML would refuse it.
 bool is_control(std::string_view character) {
   using Range = std::pair<std::string_view, std::string_view>;
   using namespace std::string_view_literals;

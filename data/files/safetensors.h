@@ -82,6 +82,7 @@ class Safetensors {
   InputFile file_;
   std::uint64_t values_begin_ = 0;  // in the file
   std::vector<TensorEntry> tensors_;
+  std::map<std::string, std::size_t> places_;  // in tensors_
   Metadata metadata_;
   std::string values_digest_;
 };

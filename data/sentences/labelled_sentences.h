@@ -44,7 +44,7 @@ struct LabelledText {
   Text sentences{};                   // a sentence a line, without labels
   std::vector<std::string> labels{};  // of each sentence
   std::vector<std::int64_t> lines{};  // its line in the file, from 1
-  std::string left_out{};             // what to say of lines that are no sentence with a label; empty: none
+  std::string left_out{};             // the note about lines without one of them; empty: none
 };
 
 using LabelledTexts = Splits<LabelledText>;

@@ -36,7 +36,7 @@ struct QuestionText {
   std::string name;                   // for messages: printable
   std::string documents, questions;   // words separated by spaces, a line each
   std::vector<std::int32_t> answers;  // numbers of entities
-  std::string left_out;               // what to say of files that are no questions; empty: none
+  std::string left_out;               // the note about files that are no questions; empty: none
 
   std::int64_t size() const { return std::ssize(answers); }
   /// Adds one. InputError, beginning with `where`, for a line of no word, a question without `@placeholder`,

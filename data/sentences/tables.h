@@ -20,7 +20,7 @@ struct JudgedPairs {
   std::vector<std::string> first, second;
   std::vector<double> judgments;
   std::string sha256;    // of the file
-  std::string left_out;  // what to say of lines that are no pair with a judgment; empty: none
+  std::string left_out;  // the note about lines that are no pair with a judgment; empty: none
 
   std::int64_t size() const { return std::ssize(judgments); }
 };

@@ -81,7 +81,7 @@ struct Utterances {
   std::vector<std::vector<std::int32_t>> labels;  // ids of the transcripts
   std::vector<std::string> transcripts;
   std::vector<std::size_t> places{};  // in the text, where those that cannot be read are, too
-  std::string left_out{};             // what to say of these; empty: all can be read
+  std::string left_out{};             // the note about these; empty: none
 
   std::int64_t size() const { return std::ssize(frames); }
   std::int64_t scored() const;  // labels

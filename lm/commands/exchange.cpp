@@ -270,8 +270,7 @@ void write_export(const std::filesystem::path& out, ExportFormat format, OpenTas
   write_atomically(out / "use.py", rondo_exported_use);
 }
 
-/// Makes the folder. Returns 0. InputError for a model with parts that the format does
-/// not have.
+/// Makes the folder. Returns 0. InputError for a model with parts that the format does not have.
 int export_run(const ExportOptions& options) {
   OpenTask run = open_task(options.run);
   const auto& task = run.task_as<LanguageModellingTask>("language_modelling");

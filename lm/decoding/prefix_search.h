@@ -30,8 +30,7 @@ struct LabelHypothesis {
 LabelHypothesis best_path(const Tensor& log_p);
 
 /// The labels that are left, best first, equal ones in a fixed order: at most `beam`, as after each frame.
-/// Without a scorer the score is log p. Time: frames * beam * symbols. Error for a beam below
-/// 1.
+/// Without a scorer the score is log p. Time: frames * beam * symbols. Error for a beam below 1.
 std::vector<LabelHypothesis> prefix_search(const Tensor& log_p, int64_t beam,
                                            const LabelScorer* scorer = nullptr);
 

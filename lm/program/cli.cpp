@@ -192,7 +192,8 @@ namespace {
 
 constexpr int usage = 2;  // the exit status
 
-/// What a read of mapped ids whose file was cut prints: there nothing can be made or thrown any more.
+/// A read of mapped ids whose file was cut prints this line. It is made before: a handler of signals can
+/// neither allocate nor throw.
 std::string line_about_lost_ids;
 
 /// If a standard stream is closed, the first opened file must not take its place, and reading from it must be

@@ -204,7 +204,7 @@ Recipe load_recipe(const std::string& name_or_file);
 /// The recipe of a run: loads the recipe, applies `settings` in order, so that the last one wins, and calls
 /// validate(). Files that it names are absolute, so that a later command finds them from any folder.
 Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings);
-/// The same of a recipe that `name_or_file` has loaded.
+/// Does the same with a recipe that load_recipe(name_or_file) has returned.
 Recipe resolve_recipe(Recipe recipe, const std::string& name_or_file, const std::vector<Setting>& settings);
 /// If the settings, which have been applied, say after how many epochs the training ends, it does not end
 /// after the steps that the recipe had before; but settings of train.steps come first.

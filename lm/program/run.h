@@ -46,7 +46,7 @@ Keys keys_of(Provenance& made_by);
 /// "HEX  FILE" of each file, as sha256sum prints.
 std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files);
 
-/// What messages call the text at `data`: the path, or "generated text" where that is empty.
+/// Returns what messages call the text at `data`: the path, or "generated text" where that is empty.
 std::string name_of_text(const std::string& data);
 
 /// Throws InputError, naming --data, if the run's text is no longer where it was.
@@ -113,8 +113,9 @@ void check_new_run_folder(const std::filesystem::path& path);
 /// Makes the folder of a new run: `path`, or the first free runs/NAME-N (N = 1, 2, ...) when `path` is empty.
 /// Call it after all other checks. InputErrors of check_new_run_folder; Error when it cannot be made.
 RunFolder make_run_folder(const std::filesystem::path& path, const std::string& recipe_name);
-/// The same with all its files, or nothing at all, for a command that cannot continue its work: `write` fills
-/// a folder beside it, FOLDER.partial-N, which then replaces the empty one. A killed process may leave both.
+/// Makes such a folder with all its files, or nothing at all, for a command that cannot continue its work:
+/// `write` fills a folder beside it, FOLDER.partial-N, which then replaces the empty one. A killed process
+/// may leave both. Errors of make_run_folder() and of `write`; Error if the folder cannot be replaced.
 RunFolder make_whole_folder(const std::filesystem::path& path, const std::string& recipe_name,
                             const std::function<void(const RunFolder&)>& write);
 

@@ -50,8 +50,8 @@ class StopSignals {
 };
 
 // --- Output ---
-// What is printed: lines, JSON, rows of symbols, and a check that all was written. Lines for a person are
-// printable() (data/files/lines.h), whatever names are in them.
+// These functions print lines, JSON and rows of symbols, and check that all was written. They make lines for
+// a person printable() (data/files/lines.h), whatever names are in them.
 
 /// Prints a line on stdout.
 void print_line(const std::string& line);

@@ -32,7 +32,7 @@ std::vector<Runs> grouped(const Runs& runs);
 std::vector<std::string> differing_keys(const Runs& runs);
 /// Returns the value of a key for a reader: a string without quotes, a list of one number as that number.
 std::string shown_value(const Key& key);
-/// The same of a recipe's key; a dash for one that its task does not have.
+/// Returns the same for the key `name` of a recipe; a dash for one that its task does not have.
 std::string shown_value(Recipe recipe, const std::string& name);
 /// Returns the part of a key's name after the section, or all of it if another of `keys` has the same.
 std::string shown_name(const std::string& key, const std::vector<std::string>& keys);

@@ -42,8 +42,8 @@ std::vector<std::string> lines_of(const TextTable& table, std::size_t column) {
   return lines;
 }
 
-/// The names of the columns, then the texts of each row, as `written` writes them: it is told of the first
-/// ones of the rows.
+/// Returns the names of the columns, then the texts of each row, as written(text, is_first_of_row) gives
+/// them.
 template <class Written>
 std::vector<std::vector<std::string>> texts_of(const TextTable& table, Written written) {
   std::vector<std::vector<std::string>> lines(1);

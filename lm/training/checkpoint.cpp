@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* real_name = sizeof(real) == 4 ? "F32" : "F64";
 
-/// The same, which can be read and written.
+/// Returns x. Throws Error for a tensor of a model without memory.
 const Tensor& in_memory(const Tensor& x) {
   check(has_memory(x.device()), "[model] on the device {} it has no values: allocate() it on another first",
         name_of(x.device()));

@@ -23,7 +23,7 @@ inline Keys keys_of(RnnSettings& it) {
   return {{"activation", choice(it.activation), "of the state, as nn.RNN's nonlinearity in PyTorch"}};
 }
 
-/// What makes the state of the pre-activations.
+/// Each names the function that makes the state of the pre-activations, and has its settings.
 struct TanhAlone {
   using Settings = SettingsOf<>;
 };

@@ -43,7 +43,10 @@ Target recording() {
            // A-law and mu-law; then ADPCM: blocks of 64 bytes, with 121 samples each.
            encoded(17, 64, 4, ramp, little_endian(2, 2) + little_endian(121, 2))},
           // No number between two others.
-          {encoded(3, 4, 32, floats + little_endian(0x7fc00000, 4) + floats)}};
+          {encoded(3, 4, 32, floats + little_endian(0x7fc00000, 4) + floats)},
+          // libFLAC makes room for the longest block that a header may announce: 65,535 samples of 8
+          // channels, 32 bytes for each.
+          (65'535 * 8 * 32) + (2 << 20)};
 }
 
 }  // namespace rondo::fuzz

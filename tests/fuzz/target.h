@@ -22,6 +22,8 @@ struct Target {
   std::vector<std::string> seeds;
   /// Inputs that were found to be harmful, and are too long for a file.
   std::vector<std::string> found{};
+  /// It may allocate so many bytes whatever the input is, as for a small model.
+  size_t bytes_always = 2 << 20;
 };
 
 Target settings(), text(), vocabulary(), safetensors(), arpa(), recording(), pieces();

@@ -12,9 +12,8 @@
 namespace rondo::fuzz {
 namespace {
 
-/// A parsed byte of JSON or TOML takes a hundred bytes and more; what is read into a small model does not
-/// depend on the input.
-constexpr size_t bytes_per_byte = 400, bytes_always = 2 << 20;
+/// A parsed byte of JSON or TOML takes a hundred bytes and more.
+constexpr size_t bytes_per_byte = 400;
 
 /// Goes with the process.
 struct Folder {
@@ -51,7 +50,7 @@ void judge(const Target& target, std::string_view input) {
   } catch (const InputError&) {
   }
   const size_t peak = allocations.peak() + memory_statistics(Device::cpu).peak_bytes - tensors_before;
-  demand(peak <= bytes_per_byte * input.size() + bytes_always,
+  demand(peak <= bytes_per_byte * input.size() + target.bytes_always,
          fmt::format("{} bytes of memory for an input of {}", peak, input.size()));
 }
 

@@ -31,7 +31,8 @@ TEST(Module, LaysParametersOutOnceAndInTwoBuffers) {
   EXPECT_EQ(any_error_of([&] { model.first.weight.variable(); }),
             "[first.weight] call finalize() on the model before using it");
   EXPECT_EQ(any_error_of([&] { (void)model.values(); }), "[model] call finalize() first");
-  EXPECT_EQ(any_error_of([&] { model.first.finalize(1); }), "[finalize] of a whole model, not of a part");
+  EXPECT_EQ(any_error_of([&] { model.first.finalize(1); }),
+            "[finalize] is for a whole model, and this is a part of one");
   model.finalize(1);
   EXPECT_EQ(any_error_of([&] { model.finalize(1); }), "[finalize] this model is laid out already");
   EXPECT_EQ(any_error_of([&] { Parameter late(model, "late", {3}, constant_values(0)); }),
@@ -76,7 +77,8 @@ TEST(Module, RefusesBuffersOfAnotherModelAndPartsThatAreGone) {
   Pair model;
   EXPECT_EQ(any_error_of([&] { (void)model.segments(); }), "[model] call finalize() first");
   model.finalize(1);
-  EXPECT_EQ(any_error_of([&] { (void)model.first.segments(); }), "[values] of a whole model, not of a part");
+  EXPECT_EQ(any_error_of([&] { (void)model.first.segments(); }),
+            "[values] is for a whole model, and this is a part of one");
   struct Other : Module {
     Other() { finalize(1); }
     Linear first{*this, "first", 30, 5}, second{*this, "second", 5, 2};
@@ -137,9 +139,9 @@ TEST(Module, GradientsThatHaveBegunNeedNoZeros) {
   Pair pair;
   pair.finalize(1);
   EXPECT_EQ(any_error_of([&] { pair.first.begin_gradients(); }),
-            "[begin_gradients] of a whole model, not of a part");
+            "[begin_gradients] is for a whole model, and this is a part of one");
   EXPECT_EQ(any_error_of([&] { pair.first.complete_gradients(); }),
-            "[complete_gradients] of a whole model, not of a part");
+            "[complete_gradients] is for a whole model, and this is a part of one");
   EXPECT_EQ(any_error_of([] { Variable(Tensor({1})).begin_gradient(); }),
             "[begin_gradient] of a leaf, and this is none");
 }

@@ -62,8 +62,7 @@ TEST(LanguageModel, CountsItsParameters) {
       any_error_of([&] { LanguageModel(options, 11); }),
       "model.forget_bias = 1 is added to a bias, which model.biases = 0 leaves out: leave out one of them");
   options.cell_settings.of<GateBiasSettings>().biases = 3;
-  EXPECT_EQ(any_error_of([&] { LanguageModel(options, 11); }),
-            "a gate has no bias, one or two (model.biases), not 3");
+  EXPECT_EQ(any_error_of([&] { LanguageModel(options, 11); }), "biases = 3: expected an integer, 0 to 2");
   options = small();
   options.dropout = 2;
   EXPECT_EQ(any_error_of([&] { LanguageModel(options, 11); }),
