@@ -37,7 +37,7 @@ JudgedPairs read_judged_pairs(const std::filesystem::path& file, const PairColum
   pairs.left_out = use_each(lines, "lines", [&](std::string_view line) {
     ++number;
     const std::vector<std::string_view> cells = split_fields(line);
-    check_input(cells.size() > last, "{}: line {}: {} columns; too few", name, number, cells.size());
+    check_input(cells.size() > last, "{}: line {}: {} of {} columns", name, number, cells.size(), last + 1);
     const std::string_view judgment = stripped(cells[judged]);
     const std::optional<double> value = parse_number(judgment);
     check_input(value && *value >= least && *value <= most, "{}: line {}: '{}' is no judgment from {} to {}",

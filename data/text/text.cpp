@@ -51,9 +51,9 @@ std::vector<std::string> Normaliser::notes() const {
 std::string TextFile::read() {
   std::string part;
   while (part.empty() && !ended_) {
-    const std::string raw = UnpackedFile::read();
+    std::string raw = UnpackedFile::read();
     ended_ = raw.empty();
-    part = ended_ ? normaliser_.end() : normaliser_.next(raw);
+    part = ended_ ? normaliser_.end() : normaliser_.next(std::move(raw));
   }
   return part;
 }

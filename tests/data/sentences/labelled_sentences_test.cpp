@@ -45,18 +45,6 @@ TEST(LabelledSentences, FilesBecomeIdsOfWordsAndOfClasses) {
   EXPECT_EQ(Ids(test.sentences[0].begin(), test.sentences[0].end()), (Ids{5, 2, 3})) << "a word that is new";
 }
 
-TEST(LabelledSentences, LinesWithoutASentenceAreLeftOut) {
-  const TestFolder folder;
-  folder.write("train.txt", "0 \t\n0 a\n1\n1 b\n\n");
-  folder.write("valid.txt", "1 c\n\n");
-  const LabelledTexts texts = opened(folder);
-  EXPECT_EQ(texts.train.sentences.content, "a\nb\n");
-  EXPECT_EQ(texts.train.lines, (std::vector<std::int64_t>{2, 4}));
-  ASSERT_GE(texts.notes.size(), 2u);
-  expect_contains(texts.notes[0], "train.txt: 3 lines without a sentence left out, the first is line 1");
-  expect_contains(texts.notes[1], "valid.txt: 1 line without a sentence left out, the first is line 2");
-}
-
 TEST(LabelledSentences, BadInputIsRefusedWithFileAndLine) {
   const TestFolder folder;
   const std::string good = "0 a\n1 b\n";

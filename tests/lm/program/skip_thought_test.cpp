@@ -61,7 +61,7 @@ class Passages : public ToyTraining {
         const std::string first = sentence(a), second = a == b ? first : sentence(b);
         pairs += fmt::format("{}\t{}\t{}\t{}\n", i, first, second, a == b ? 4.5 : 1.5);
       }
-      write(std::string("sets/") + name, pairs + "\n");
+      write(std::string("sets/") + name, pairs);
     }
     for (const char* name : {"TREC.train.all", "TREC.test.all", "subj.all"}) {
       std::string lines;
@@ -206,7 +206,7 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
   refused("pairs.train.tsv", "0.5\tthe dog\tthe cat\n1\tthe dog\tthe rose\n",
           "pairs.train.tsv: a judgment of 0.5, which is neither 0 nor 1");
   refused("pairs.train.tsv", "1\tthe dog\tthe cat\n1\tthe dog\tthe rose\n",
-          "pairs.train.tsv: all pairs are judged 1, and a classifier learns from both");
+          "pairs.train.tsv: all pairs are judged 1: a classifier learns from both judgments");
   for (const char* file : {"sets/pairs.train.tsv", "sets/pairs.test.tsv"}) fs::remove(data.path(file));
   const std::string subjective = bytes_of_file(data.path("sets/subj.all"));
   refused("subj.all", "0 the dog\n1 the rose\n",
