@@ -119,7 +119,7 @@ void check_kind(std::string_view bytes, const std::string& name) {
       {"PK\x03\x04"sv, "ZIP", "unzip -p FILE"},      {"%PDF-"sv, "PDF", "pdftotext FILE -"},
   };
   for (const Kind& kind : kinds)
-    check_input(!bytes.starts_with(kind.begin), "{}: looks like a {} file; take the text out of it: {} > NEW",
+    check_input(!bytes.starts_with(kind.begin), "{}: its format is {}; take the text out of it: {} > NEW",
                 name, kind.name, kind.command);
   constexpr std::size_t length = 8;  // of the number that begins a safetensors file, before its JSON header
   const bool is_safetensors =

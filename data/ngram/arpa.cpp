@@ -35,10 +35,7 @@ std::string name_of(const std::string& symbol, Unit unit) {
 class Reader {
  public:
   Reader(const std::filesystem::path& path, Tokenization tokenization)
-      : text_(read_text(path, Pipes::accepted)),
-        rest_(text_.content),
-        vocabulary_(tokenization),
-        has_unknown_(text_.content.find(unknown_symbol) != std::string::npos) {}
+      : text_(read_text(path, Pipes::accepted)), rest_(text_.content), vocabulary_(tokenization) {}
 
   Arpa read() {
     do check_here(next_line(), "no \\data\\: is it an ARPA file?");
@@ -149,6 +146,10 @@ class Reader {
     std::vector<NgramModel::Ngram> unigrams;
     double weight_of_start = 0;
     bool has_start = false;
+    for (const std::string_view line : split_lines(rest_.substr(0, rest_.find("\n\\")))) {
+      const std::vector<std::string_view> words = split_words(line);
+      has_unknown_ |= words.size() > 1 && words[1] == unknown_symbol;
+    }
     read_section(1, [&](const Entry& entry) {
       const std::string_view name = entry.words[0];
       const double weight = counts_.size() > 1 ? entry.log_backoff : 0;
@@ -236,7 +237,8 @@ class Reader {
   std::int64_t number_ = 0;       // of the line, from 1
   std::vector<std::int64_t> counts_;
   Vocabulary vocabulary_;
-  bool has_unknown_, is_closed_ = false;
+  bool has_unknown_ = false;  // `<unk>` is among the unigrams
+  bool is_closed_ = false;
 };
 
 }  // namespace

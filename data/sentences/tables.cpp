@@ -80,7 +80,7 @@ std::int64_t read_word_vectors(const std::filesystem::path& file,
     const bool is_text = line.find('\0') == line.npos && replace_invalid_utf8(line) == line;
     const bool ends_in_number = !fields.empty() && float_in(fields.back());
     check_input(announced == 0 || vectors > 0 || is_text || ends_in_number,
-                "{}: the binary form of word2vec, and its text form is read; gensim writes that: "
+                "{}: in the binary form of word2vec, and its text form is needed, which gensim makes: "
                 "KeyedVectors.load_word2vec_format(FILE, binary=True).save_word2vec_format(NEW)",
                 name);
     if (fields.empty()) return;

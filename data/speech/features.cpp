@@ -89,15 +89,20 @@ std::vector<float> read_recording(const std::filesystem::path& path, std::int64_
               "{}: {} samples a second, and this corpus has {} (data.sample_rate): resample it, as in: sox "
               "FILE -r {} NEW.wav",
               name, info.samplerate, rate, rate);
-  check_input(info.frames > 0, "{}: no samples", name);
-  // A hostile header may announce more samples than there are bytes; that of a FLAC file from a pipe has no
-  // number, which libsndfile says by the largest one.
-  const sf_count_t most_samples = 64 * std::ssize(bytes);
-  std::vector<float> samples(static_cast<std::size_t>(std::min(info.frames, most_samples)));
-  const sf_count_t read = sf_readf_float(file.get(), samples.data(), std::ssize(samples));
-  check_input(read == info.frames || (info.frames == SF_COUNT_MAX && read < most_samples),
-              "{}: truncated: {} of {} samples can be read", name, read, info.frames);
-  samples.resize(static_cast<std::size_t>(read));
+  // In pieces, because a hostile header may announce more samples than there are bytes, and that of a FLAC
+  // file from a pipe has no number of samples, which libsndfile says by the largest one.
+  constexpr sf_count_t piece = 1 << 16;
+  std::vector<float> samples;
+  samples.reserve(static_cast<std::size_t>(std::min(info.frames, std::ssize(bytes))));
+  for (sf_count_t read = piece; read == piece;) {
+    const std::size_t before = samples.size();
+    samples.resize(before + piece);
+    read = sf_readf_float(file.get(), &samples[before], piece);
+    samples.resize(before + static_cast<std::size_t>(read));
+  }
+  check_input(std::ssize(samples) == info.frames || info.frames == SF_COUNT_MAX,
+              "{}: truncated: {} of {} samples can be read", name, samples.size(), info.frames);
+  check_input(!samples.empty(), "{}: no samples", name);
   constexpr float scale = 32768;  // of 16 bits, as Kaldi has them
   for (float& sample : samples) sample *= scale;
   // Samples that are floats have a full scale of 1 and may exceed it a little; squares of far more are
@@ -107,7 +112,7 @@ std::vector<float> read_recording(const std::filesystem::path& path, std::int64_
     check_input(std::abs(sample) <= most_of_full_scale * scale,
                 "{}: a sample is {}, and full scale is 1: the file is damaged", name, sample / scale);
   const auto [least, most] = std::minmax_element(samples.begin(), samples.end());
-  check_input(*least < *most, "{}: silent: all {} samples are the same", name, read);
+  check_input(*least < *most, "{}: silent: all {} samples are the same", name, samples.size());
   return samples;
 }
 

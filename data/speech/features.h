@@ -38,9 +38,10 @@ bool has_audio();
 
 /// Reads the samples of a WAV, FLAC or other file that libsndfile knows by its content, in the units of 16
 /// bits: between -32768 and 32767; a WAV file whose header does not know its length to the end. InputError
-/// for another format; for a file that is shorter than its header says; for another rate than `rate`, in
-/// samples a second; for more than one channel; without a sample; and if all samples are the same (silence);
-/// without libsndfile. InputErrors of read_file().
+/// for another format; for a WAV or FLAC file that is shorter than its header says (libsndfile ends others
+/// where their bytes end); for another rate than `rate`, in samples a second; for more than one channel;
+/// without a sample; and if all samples are the same (silence); without libsndfile. InputErrors of
+/// read_file().
 std::vector<float> read_recording(const std::filesystem::path& path, std::int64_t rate);
 
 // --- Filterbank ---

@@ -22,7 +22,7 @@ Utterance utterance_of(std::string_view line, const std::string& name, const fs:
               name, fields.size() - 1);
   const std::string_view file = fields[0], speaker = fields[1], transcript = stripped(fields[2]);
   check_input(!file.empty() && !speaker.empty(), "{}: no {}", name, file.empty() ? "file" : "speaker");
-  check_input(!transcript.empty(), "{}: no transcript: remove the line", name);
+  check_input(!transcript.empty(), "{}: no transcript", name);
   check_input(std::none_of(transcript.begin(), transcript.end(), [](char c) { return c >= 0 && c < ' '; }),
               "{}: a transcript with a control character", name);
   const fs::path path = folder / file;
@@ -48,7 +48,7 @@ SpeechText read_table(const fs::path& file, SpeechCorpus& corpus) {
 SpeechCorpus corpus_of_tables(const fs::path& folder) {
   SpeechCorpus corpus;
   for (const Split split : {Split::train, Split::valid, Split::test}) {
-    const fs::path file = folder / (name_of(split) + ".tsv");
+    const fs::path file = plain_or_packed(folder / (name_of(split) + ".tsv"));
     if (split == Split::test && !file_is_there(file)) continue;
     check_is_there(
         file,

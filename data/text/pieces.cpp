@@ -223,8 +223,8 @@ void check_piece(std::string_view message) {
   }
 }
 
-/// Checks a model before the library sees it, which a hostile one makes crash: it has what learn() makes, and
-/// so pieces of a bounded length, settings, and no map of characters (sentencepiece_model.proto).
+/// Checks a model before the library sees it, which a hostile one makes crash: as what learn() makes, it has
+/// pieces of a bounded length, settings, and no map of characters (sentencepiece_model.proto).
 void check_is_of_learn(std::string_view model) {
   enum { piece = 1, trainer = 2, normalizer = 3, map_of_normalizer = 2 };
   for (MessageFields it(model); it.next();) {

@@ -37,8 +37,9 @@ class PieceModel {
   /// for text that has too few or too many different parts for this number, and without sentencepiece.
   static PieceModel learnt_from(const Text& text, const Tokenization& tokenization);
 
-  /// From bytes(); `name` is for errors. InputError if they are no model that learnt_from() can have made,
-  /// and without sentencepiece.
+  /// From bytes(); `name` is for errors. InputError if they are no model, or if it has what learnt_from()
+  /// never makes and what can harm: a map of characters, a long piece, an unknown field. Without
+  /// sentencepiece as well.
   PieceModel(std::string bytes, const std::string& name);
 
   /// The model in the format of sentencepiece.

@@ -77,7 +77,10 @@ Text normalised(std::string raw, const std::string& name, Unit unit) {
 
 Text read_text(const std::filesystem::path& path, Pipes pipes, std::uint64_t most, Unit unit) {
   Text text = normalised(read_file(path, pipes, most), path.string(), unit);
-  for (const std::string_view line : split_lines(text.content)) check_length(line.size(), text.name);
+  for (std::size_t at = 0, end; at < text.content.size(); at = end + 1) {
+    end = std::min(text.content.find('\n', at), text.content.size());
+    check_length(end - at, text.name);
+  }
   return text;
 }
 

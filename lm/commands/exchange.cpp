@@ -196,8 +196,9 @@ std::string name_in(const Counterpart& it, ExportFormat format) {
 /// The keys of the model and of its text that an export has, or on which a trained model does not depend. Any
 /// other must have its default, so that a new one is never left out of an export unseen.
 const std::set<std::string> exportable_keys = {
-    "data.unit", "data.strip_lines", "model.cell", "model.activation", "model.biases", "model.layers",
-    "model.embedding", "model.hidden", "model.output_layers", "model.output_activation", "model.tied",
+    "data.unit", "data.pieces", "data.pieces_model", "data.strip_lines", "model.cell", "model.activation",
+    "model.biases", "model.layers", "model.embedding", "model.hidden", "model.output_layers",
+    "model.output_activation", "model.tied",
     // Which text the model has seen, and how.
     "data.vocabulary", "data.vocabulary_file", "data.min_count", "data.max_size", "data.unknown",
     "data.train_files", "data.files", "data.block_lines", "data.memory", "data.batching", "data.evaluated_as",

@@ -45,7 +45,7 @@ struct Prompt {
 Prompt prompt_of(const RunConfig& config, const Vocabulary& vocabulary, std::string text,
                  const std::string& name) {
   Normaliser normaliser(name, vocabulary.tokenization().unit);
-  text = normaliser.next(text);
+  text = normaliser.next(std::move(text));
   text += normaliser.end();
   Encoded encoded = vocabulary.encode(text, name, LastLine::goes_on);
   if (!encoded.missing.empty())

@@ -40,9 +40,11 @@ SpeechDecoder::SpeechDecoder(const SpeechDecodingOptions& options, const Vocabul
   ngram_.emplace(read_arpa(options.ngram, {.unit = words ? Unit::words : Unit::characters}));
   const auto& [symbols, model, is_closed] = *ngram_;
   const auto is_known = [&](const std::string& label) { return ngram_->vocabulary.id(label).has_value(); };
-  check_input(!is_closed || (!words && std::all_of(labels.begin() + 1, labels.end(), is_known)),
-              "{}: the language model has no {}, and does not know all {}", options.ngram, unknown_symbol,
-              words ? "words" : "labels");
+  check_input(!is_closed || !words, "{}: the language model of words has no {}", options.ngram,
+              unknown_symbol);
+  check_input(!is_closed || std::all_of(labels.begin() + 1, labels.end(), is_known),
+              "{}: the language model has no {}, and does not know all labels", options.ngram,
+              unknown_symbol);
   scorer_.emplace(model, symbols, options.ngram_unit, std::move(labels),
                   LabelScoreOptions{.weight = options.ngram_weight, .bonus = options.insertion_bonus});
 }

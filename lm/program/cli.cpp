@@ -204,8 +204,8 @@ void prepare_process() {
     if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_WRONLY);
   std::signal(SIGXFSZ, SIG_IGN);
   line_about_lost_ids = fmt::format(
-      "lm: a file of ids in {} was cut while it was read, or its disk fails: give the command again (of a "
-      "training with --resume)\n",
+      "lm: a file of ids in {} was cut while it was read, or a disk is full or fails: give the command again "
+      "(of a training with --resume)\n",
       printable(ids_folder().string()));
   std::signal(SIGBUS, [](int) {
     [[maybe_unused]] const auto written =

@@ -131,6 +131,11 @@ std::vector<fs::path> runs_in(const fs::path& folder) {
   return runs;
 }
 
+namespace {
+/// Is in a folder whose files are not complete.
+constexpr const char* unfinished_name = "unfinished.partial";
+}  // namespace
+
 void check_new_run_folder(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -138,6 +143,7 @@ void check_new_run_folder(const fs::path& path) {
   check_input(status.type() != fs::file_type::none, "--out {}: {}", path.string(), error.message());
   check_input(fs::is_directory(status), "--out {}: there is a file of that name; give a new folder",
               path.string());
+  if (file_is_there(path / unfinished_name)) return;
   check_input(!fs::exists(RunFolder{path}.config(), error),
               "--out {}: holds a run already; give a new folder, or continue that run with: {}",
               path.string(), resume_command(path));
@@ -164,6 +170,14 @@ fs::path make_numbered_folder(const fs::path& stem) {
   }
 }
 
+/// Removes the files of a folder that is not complete; the mark of that last.
+void remove_files_of(const fs::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.path().filename() != unfinished_name) fs::remove(entry.path(), ignored);
+  fs::remove(folder / unfinished_name, ignored);
+}
+
 }  // namespace
 
 RunFolder make_run_folder(const fs::path& path, const std::string& recipe_name) {
@@ -175,26 +189,28 @@ RunFolder make_run_folder(const fs::path& path, const std::string& recipe_name) 
   check_new_run_folder(path);
   fs::create_directories(path, error);
   check(!error, "cannot make the folder {}: {}", path.string(), error.message());
+  if (file_is_there(path / unfinished_name)) {
+    const FolderLock lock(path, "writes into it");
+    remove_files_of(path);
+  }
   return {path};
 }
 
 RunFolder make_whole_folder(const fs::path& path, const std::string& recipe_name,
                             const std::function<void(const RunFolder&)>& write) {
   const RunFolder made = make_run_folder(path, recipe_name);
-  fs::path partial;
+  const FolderLock lock(made.path, "writes into it");
+  check_new_run_folder(made.path);  // another process may have filled it meanwhile
+  const fs::path mark = made.path / unfinished_name;
+  write_atomically(mark, "");
   try {
-    const fs::path name = (made.path / "").parent_path();  // without a slash at its end
-    partial = make_numbered_folder(name.native() + ".partial");
-    write({partial});
-    check_system(std::rename(partial.c_str(), name.c_str()) == 0,
-                 "cannot replace the folder {}; give one that does not exist", name.native());
-    sync_folder_of(name);
+    write(made);
   } catch (...) {
-    std::error_code ignored;
-    if (!partial.empty()) fs::remove_all(partial, ignored);
-    fs::remove(made.path, ignored);  // which is empty
+    remove_files_of(made.path);
     throw;
   }
+  check_system(std::remove(mark.c_str()) == 0, "cannot remove {}", mark.native());
+  sync_folder_of(mark);
   return made;
 }
 

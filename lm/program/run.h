@@ -106,16 +106,17 @@ struct RunConfig {
   Provenance made_by;
 };
 
-/// Throws InputError unless a new run can be made at `path`: it must be absent or an empty folder. Creates
-/// nothing.
+/// Throws InputError unless a new run can be made at `path`: it must be absent, an empty folder, or one that
+/// a killed process has left unfinished. Creates nothing.
 void check_new_run_folder(const std::filesystem::path& path);
 
 /// Makes the folder of a new run: `path`, or the first free runs/NAME-N (N = 1, 2, ...) when `path` is empty.
 /// Call it after all other checks. InputErrors of check_new_run_folder; Error when it cannot be made.
 RunFolder make_run_folder(const std::filesystem::path& path, const std::string& recipe_name);
-/// Makes such a folder with all its files, or nothing at all, for a command that cannot continue its work:
-/// `write` fills a folder beside it, FOLDER.partial-N, which then replaces the empty one. A killed process
-/// may leave both. Errors of make_run_folder() and of `write`; Error if the folder cannot be replaced.
+/// Makes such a folder with all its files, which `write` writes, for a command that cannot continue its work.
+/// While it does, the folder has a file unfinished.partial; where a killed process has left it, the next
+/// command may take the folder, and begins by emptying it. Errors of make_run_folder() and of `write`, after
+/// which the folder is empty; InputError if another process writes into it.
 RunFolder make_whole_folder(const std::filesystem::path& path, const std::string& recipe_name,
                             const std::function<void(const RunFolder&)>& write);
 

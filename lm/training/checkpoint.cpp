@@ -97,7 +97,7 @@ void check_values_or_warn(const Safetensors& file) {
     fmt::print(stderr,
                "{}: warning: {}: written without SHA-256, by an older version or another program: damage to "
                "its values cannot be noticed\n",
-               program_invocation_short_name, file.name());
+               program_invocation_short_name, printable(file.name()));
 }
 
 template <class Number>

@@ -144,6 +144,9 @@ TEST_F(ArpaFile, UnknownWordsInCapitalsAndInfinity) {
   const Arpa arpa = read(text);
   EXPECT_FALSE(arpa.is_closed);
   expect_decimals(arpa, "a zz b\n", {-0.2, -0.3, -0.7, -0.7});  // of kenlm
+  std::string within = "<unk> is no word here\n" + text;
+  within.replace(within.find("\tb\t"), 3, "\tx<unk>\t").replace(within.find("> b\n"), 4, "> x<unk>\n");
+  expect_decimals(read(within), "a zz x<unk>\n", {-0.2, -0.3, -0.7, -0.7});
   std::string both = text;
   both.replace(both.find("\tb\t"), 3, "\t<unk>\t").replace(both.find("> b\n"), 4, "> a\n");
   EXPECT_TRUE(read(both).vocabulary.id("<UNK>")) << "a word beside <unk>, as Rondo itself writes";

@@ -52,6 +52,9 @@ TEST(Recording, OfOtherFormatsIsRead) {
   EXPECT_EQ(read_recording(folder / "a.flac", 8000), samples);
   expect_contains(error_of<InputError>([&] { read_recording(folder / "a.flac", 16000); }),
                   "a.flac: 8000 samples a second, and this corpus has 16000");
+  write_bytes(folder / "a.flac", silent_flac());  // of more samples than it has bytes
+  expect_contains(error_of<InputError>([&] { read_recording(folder / "a.flac", 8000); }),
+                  "a.flac: silent: all 16384 samples are the same");
   write_bytes(folder / "a.flac", flac.substr(0, 100));
   expect_contains(error_of<InputError>([&] { read_recording(folder / "a.flac", 8000); }), "a.flac: ");
 }

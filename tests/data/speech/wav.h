@@ -36,17 +36,26 @@ inline std::string float_wav_of(const std::vector<float>& samples, std::uint32_t
   return wav_of_bytes(data, 3, 4, rate, 1);
 }
 
-/// Written by libsndfile 1.2.2 with libFLAC 1.4.3 (Python's soundfile 0.13): soundfile.write("a.flac",
-/// numpy.int16([0, 1, -1, 32767, -32768, 12, 300, -4000] * 2 + [5]), 8000).
-inline std::string flac_of_17_samples() {
-  const std::string hexadecimal =
-      "664c6143000000221000100000002c00002c01f400f0000000114bca503f984e20f7db27fe6041b1c509840000"
-      "28200000007265666572656e6365206c6962464c414320312e342e3320323032333036323300000000fff86408"
-      "0010930200000001ffff7fff8000000c012cf06000000001ffff7fff8000000c012cf06000052454";
+inline std::string bytes_of_hexadecimal(const std::string& hexadecimal) {
   std::string bytes;
   for (std::size_t at = 0; at < hexadecimal.size(); at += 2)
     bytes += static_cast<char>(std::stoi(hexadecimal.substr(at, 2), nullptr, 16));
   return bytes;
+}
+
+/// Written by libsndfile 1.2.2 with libFLAC 1.4.3 (Python's soundfile 0.13): soundfile.write("a.flac",
+/// numpy.int16([0, 1, -1, 32767, -32768, 12, 300, -4000] * 2 + [5]), 8000).
+inline std::string flac_of_17_samples() {
+  return bytes_of_hexadecimal(
+      "664c6143000000221000100000002c00002c01f400f0000000114bca503f984e20f7db27fe6041b1c509840000"
+      "28200000007265666572656e6365206c6962464c414320312e342e3320323032333036323300000000fff86408"
+      "0010930200000001ffff7fff8000000c012cf06000000001ffff7fff8000000c012cf06000052454");
+}
+/// As well, of numpy.zeros(16384, numpy.int16), without the blocks of comments.
+inline std::string silent_flac() {
+  return bytes_of_hexadecimal(
+      "664c6143800000221000100000000b00000b01f400f000004000bb7df04e1b0a2570657527a7e108ae23fff8"
+      "c4080004000000f854fff8c4080103000000942cfff8c408020a00000020a4fff8c408030d0000004cdc");
 }
 
 /// A tone of so many periods a sample, of 16 bits, loud enough to be no silence.

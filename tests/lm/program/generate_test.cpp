@@ -32,7 +32,7 @@ TEST_F(GenerateTest, APromptFromAFile) {
 
 TEST_F(GenerateTest, WhatIsNoPrompt) {
   write_bytes(*data / "packed", "\x1f\x8b\x08 and so on");
-  expect_refused(generated({"--prompt-file", data->path("packed")}), "packed: looks like a gzip file");
+  expect_refused(generated({"--prompt-file", data->path("packed")}), "packed: its format is gzip");
   std::string unknown;
   for (int i = 0; i < 500; ++i) unknown += fmt::format(" x{}", i);
   EXPECT_LT(generated({"--prompt", unknown, "-n", "1"}).err.size(), 300u) << "some of them, not all";

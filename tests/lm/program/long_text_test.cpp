@@ -59,9 +59,10 @@ TEST_F(LongTextTest, ACutFileOfIdsIsSaidInOneLine) {
     if (it.path().extension() == ".ids") fs::resize_file(it.path(), 0);
   const Result result = program.end();
   EXPECT_EQ(result.status, 1);
-  EXPECT_TRUE(result.err.ends_with("lm: a file of ids in " + cache.path().string() +
-                                   " was cut while it was read, or its disk fails: give the command again "
-                                   "(of a training with --resume)\n"))
+  EXPECT_TRUE(
+      result.err.ends_with("lm: a file of ids in " + cache.path().string() +
+                           " was cut while it was read, or a disk is full or fails: give the command again "
+                           "(of a training with --resume)\n"))
       << result.err;
   output_of_lm(data.resume("run"));
   EXPECT_EQ(data.model_digest("run"), data.model_digest("held"));

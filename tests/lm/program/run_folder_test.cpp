@@ -71,6 +71,31 @@ TEST(RunFolder, RefusesWhatIsThere) {
   EXPECT_EQ(make_run_folder(folder / "deep" / "er", "demo").path, folder / "deep" / "er");
 }
 
+TEST(RunFolder, IsWholeOrUnfinished) {
+  const TemporaryFolder folder;
+  const auto run = folder / "run", link = folder / "link";
+  fs::create_directory(run);
+  fs::permissions(run, fs::perms::owner_all);
+  fs::create_directory_symlink(run, link);
+  const auto fail = [](const RunFolder& made) {
+    write_bytes(made.path / "part", "");
+    throw Error("full");
+  };
+  EXPECT_EQ(error_of<Error>([&] { make_whole_folder(link, "", fail); }), "full");
+  EXPECT_TRUE(fs::is_empty(run)) << "what was there stays, and nothing more";
+  for (const char* name : {"unfinished.partial", "part", "config.toml"}) write_bytes(run / name, "");
+  const auto write = [&](const RunFolder& made) {
+    EXPECT_FALSE(fs::exists(run / "part")) << "of a killed process";
+    expect_contains(error_of([&] { make_run_folder(run, ""); }), "another process writes into it");
+    write_bytes(made.path / "all", "");
+  };
+  EXPECT_EQ(make_whole_folder(link, "", write).path, link);
+  EXPECT_EQ(std::distance(fs::directory_iterator(run), {}), 1);
+  EXPECT_EQ(fs::status(run).permissions(), fs::perms::owner_all);
+  EXPECT_TRUE(fs::is_symlink(link));
+  expect_contains(error_of([&] { make_whole_folder(link, "", write); }), "the folder is not empty");
+}
+
 TEST(RunFolder, OpensOnlyRuns) {
   const TemporaryFolder folder;
   expect_contains(error_of([&] { open_run_folder(folder / "none"); }), "no such folder");
