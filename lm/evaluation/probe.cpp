@@ -303,6 +303,12 @@ std::vector<int64_t> evenly(int64_t all, int64_t count) {
   return chosen;
 }
 
+std::vector<int64_t> evenly(const std::vector<int64_t>& all, int64_t count) {
+  std::vector<int64_t> chosen = evenly(std::ssize(all), count);
+  for (int64_t& it : chosen) it = all[static_cast<size_t>(it)];
+  return chosen;
+}
+
 Tokens last_alone(const std::vector<int32_t>& targets, const std::vector<int64_t>& lengths) {
   std::vector<int32_t> last(targets.size(), -1);
   for (size_t b = 0; b < lengths.size(); ++b) {

@@ -164,7 +164,8 @@ struct ProbeOptions {
 /// Sequences that are read at once.
 constexpr int64_t probed_at_once = 32;
 
-/// `count` of the numbers below `all`, at equal distances; all of them if there are no more.
+/// `count` of all items, or of the numbers below `all`, at equal distances; all of them if there are no more.
+std::vector<int64_t> evenly(const std::vector<int64_t>& all, int64_t count);
 std::vector<int64_t> evenly(int64_t all, int64_t count);
 
 /// Keeps the last target of each of B sentences, whose targets come step by step; the others are not scored.
@@ -173,13 +174,14 @@ Tokens last_alone(const std::vector<int32_t>& targets, const std::vector<int64_t
 /// Probes with loss(batch), the sum over the rows of a batch, of the items `chosen` of held-out data.
 /// `progress`, if not empty, gets the number of rows done. The functions probe() of models other than
 /// language models are in lm/tasks.
-template <class Batch, class Batches, class LossOf>
+template <class Batches, class LossOf>
 Probed probe_batches(Module& model, const std::string& loss_in_words, Batches batches,
                      std::vector<int64_t> chosen, const ReportDone& progress, LossOf loss) {
   RecurrentProbe probe(model);
   batches.choose(std::move(chosen));
   batches.seek(0, 0);
-  for (Batch batch; batches.next(batch);) probe.run(batch.share.count, progress, [&] { return loss(batch); });
+  for (typename Batches::Staged batch; batches.next(batch);)
+    probe.run(batch.share.count, progress, [&] { return loss(batch); });
   return probe.result(loss_in_words);
 }
 

@@ -11,7 +11,6 @@
 #include "autograd/operators/arithmetic.h"
 #include "data/sentences/labelled_sentences.h"
 #include "lm/tasks/sentence_task.h"
-#include "nn/cells/catalogue.h"
 #include "nn/models/sentence_classifier.h"
 
 namespace rondo {
@@ -34,7 +33,7 @@ inline CrossEntropy nats_of(SentenceClassifier& model, const LabelledBatch& batc
 inline Scores evaluate_on(SentenceClassifier& model, const LabelledSentences& sentences,
                           const ReportDone& progress = {}) {
   Choices choices;
-  const double seconds = read_batches<LabelledBatch>(
+  const double seconds = read_batches(
       model, LabelledBatches({.batch = rows_at_once, .by = BatchBy::symbols}, sentences, 1), progress,
       [&](const LabelledBatch& it) {
         const Variable summary = summary_of(model, it.sentences, tokens(it.sentences.ids));
@@ -69,23 +68,16 @@ inline std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& 
 /// Probes with the loss of the label.
 inline Probed probe(SentenceClassifier& model, const LabelledSentences& sentences,
                     const ProbeOptions& options, const ReportDone& progress = {}) {
-  return probe_batches<LabelledBatch>(
+  return probe_batches(
       model, "the loss of the label", LabelledBatches({.batch = probed_at_once}, sentences, 1),
       evenly(sentences.size(), options.sequences), progress,
       [&](const LabelledBatch& it) { return nats_of(model, it, tokens_of(indices_of(it))).total; });
 }
 
-class Classification
-    : public SentenceObjective<SentenceClassifier, LabelledBatches, LabelledBatch, LabelledSentences> {
+class Classification : public SentenceObjective<SentenceClassifier, LabelledBatches> {
  public:
-  /// The seed determines the order of the batches. InputErrors of LabelledBatches.
-  Classification(SentenceClassifier& model, const SentenceBatchOptions& options,
-                 const LabelledSentences& train, const LabelledSentences& valid, uint64_t seed = 1)
-      : SentenceObjective(model, LabelledBatches(options, train, seed), valid) {}
-
-  int64_t scored_per_epoch() const override { return batches_.scored(); }
+  using SentenceObjective::SentenceObjective;
   std::string scored_items() const override { return "sentences"; }
-  Scores evaluate(const ReportDone& progress = {}) override { return evaluate_on(model_, valid_, progress); }
 };
 
 // --- The task ---
@@ -110,8 +102,6 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
   void check(const std::string& where) const override {
     check_section(where, "data", settings.files);
     SentenceTask::check(where);
-    check_rows_at_once(where, traits_of(settings.model.cell).looks_across_rows, "train.batch",
-                       settings.train.batch);
     check_input(
         settings.tokenization.unit != Unit::bytes || settings.files.encoding == Encoding::utf8,
         "{}: data.encoding = \"{}\" is for words and characters; bytes are read as they are: leave it out",
@@ -194,7 +184,7 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
   std::vector<UnknownShare> shares_of(const std::string& split, const LabelledSentences& it) const override {
     return {share_of(text(split).sentences, it.sentences, vocabulary(), false)};
   }
-  bool has_test() const override { return texts_.test.has_value(); }
+  std::string left_out_of(const std::string& split) const override { return text(split).left_out; }
   LabelledSentences encode(const std::string& split) const override {
     return encode_labelled(text(split), vocabulary(), *labels_);
   }

@@ -56,6 +56,8 @@ struct MultiTaskText {
   bool has_test = false;            // of the first task's languages
   std::vector<FileDigest> files{};  // first those of the first task, in the order of open_parallel_text()
   std::vector<std::string> notes{};
+
+  bool has(std::string_view split) const { return split == "test" ? has_test : split == "valid"; }
 };
 
 inline std::string section_of_task(const std::string& name) { return "tasks." + name; }
@@ -225,7 +227,7 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
       // Only the first task, which decides, has references to translate.
       if (parts_.size() > 1) part.valid.references.clear();
     }
-    if (has_test()) encoded("test");  // of the first task, which is the chosen one in a training
+    if (texts_.has_test) encoded("test");  // of the first task, which is the chosen one in a training
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = TextTask::notes();
@@ -306,7 +308,7 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
   /// Returns what a task reads and writes: a translation a share of the training text, all others the whole.
   /// The source of a language model is empty lines. InputError if there is no test text.
   TextPair text_of(const MixedTaskOptions& task, Split split) const {
-    check_input(split != Split::test || has_test(),
+    check_input(split != Split::test || texts_.has_test,
                 "there is no test text (data.test_files): choose train or valid");
     const Text& target = texts_.languages.at(task.target).at(split);
     if (task.source.empty()) return {empty_lines(target), target};
@@ -349,7 +351,6 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
     files.target_language = target;
     return files;
   }
-  bool has_test() const override { return texts_.has_test; }
   const Vocabulary& of_language(const std::string& language) const {
     const std::vector<std::string> all = languages();
     return vocabularies_.at(

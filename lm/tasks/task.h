@@ -276,7 +276,7 @@ std::string vocabulary_text(std::int64_t size);
 // --- A task on texts ---
 
 /// A task with settings, a model and texts that are split into train, valid and others. It has one vocabulary
-/// or several. `Texts` has the members files and notes; `Encoded` is what the model reads of a split.
+/// or several. `Texts` has the members files, notes and has(); `Encoded` is what the model reads of a split.
 template <class Derived, class Settings, class Model, class Texts, class Encoded, class Base = Task>
 class TextTask : public Base {
  public:
@@ -288,8 +288,10 @@ class TextTask : public Base {
   std::vector<FileDigest> files() const override { return texts_.files; }
   std::vector<std::string> notes() const override { return texts_.notes; }
   std::vector<std::string> measured_splits() const override {
-    if (has_test()) return {"valid", "test"};
-    return {"valid"};
+    std::vector<std::string> splits;
+    for (const char* split : {"valid", "test", "speakers"})
+      if (texts_.has(split)) splits.push_back(split);
+    return splits;
   }
   std::vector<std::string> vocabulary_names() const override {
     std::vector<std::string> names;
@@ -336,7 +338,6 @@ class TextTask : public Base {
 
  protected:
   static Model& own(Module& model) { return dynamic_cast<Model&>(model); }
-  virtual bool has_test() const = 0;
   virtual Encoded encode(const std::string& split) const = 0;
   /// How much of each text of a split its vocabulary does not know.
   virtual std::vector<UnknownShare> shares_of(const std::string& /*split*/, const Encoded& /*it*/) const {

@@ -331,7 +331,6 @@ class TranslationTask : public TextTask<TranslationTask, TranslationSettings, En
   const TranslationText& measured_text(const std::string& split) const override { return encoded(split); }
 
  private:
-  bool has_test() const override { return texts_.test.has_value(); }
   TranslationText encode(const std::string& split) const override {
     return translation_text(text(split), vocabularies_.front(), vocabularies_.back(),
                             settings.train.batches.reverse_source);

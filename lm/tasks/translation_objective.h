@@ -77,12 +77,15 @@ inline Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& t
   const PairBatchOptions options{.order = {.batch = rows_at_once, .by = BatchBy::symbols, .both_sides = true},
                                  .reverse_source = text.reverse_source};
   Evaluation sums;
-  sums.seconds =
-      read_batches<PairBatch>(model, PairBatches(options, text.pairs, 1), progress, [&](const PairBatch& it) {
-        const CrossEntropy nats = nats_of(model, it, tokens_of(indices_of(it)));
-        sums.add(it.targets, numbers_of(nats), text.target->unknown_id());
-      });
+  sums.seconds = read_batches(model, PairBatches(options, text.pairs, 1), progress, [&](const PairBatch& it) {
+    const CrossEntropy nats = nats_of(model, it, tokens_of(indices_of(it)));
+    sums.add(it.targets, numbers_of(nats), text.target->unknown_id());
+  });
   return sums;
+}
+
+inline Scores evaluate_on(EncoderDecoder& model, const TranslationText& text, const ReportDone& progress) {
+  return scores_of(evaluate_pairs(model, text, progress), "sentences");
 }
 
 /// A translation of each source, as UTF-8: U+FFFD stands for a byte that is not.
@@ -142,38 +145,31 @@ inline Scores scores_of(SelectionMetric decides, const Evaluation& nats, const T
 inline Probed probe(EncoderDecoder& model, const Pairs& pairs, bool reverse_source,
                     const ProbeOptions& options, const ReportDone& progress = {}) {
   const PairBatchOptions batches{.order = {.batch = probed_at_once}, .reverse_source = reverse_source};
-  return probe_batches<PairBatch>(model, "the loss of the last step alone", PairBatches(batches, pairs, 1),
-                                  evenly(pairs.size(), options.sequences), progress,
-                                  [&](const PairBatch& it) {
-                                    std::vector<Tokens> indices = tokens_of(indices_of(it));
-                                    indices[2] = last_alone(it.targets, it.target_lengths);
-                                    return nats_of(model, it, indices).total;
-                                  });
+  return probe_batches(model, "the loss of the last step alone", PairBatches(batches, pairs, 1),
+                       evenly(pairs.size(), options.sequences), progress, [&](const PairBatch& it) {
+                         std::vector<Tokens> indices = tokens_of(indices_of(it));
+                         indices[2] = last_alone(it.targets, it.target_lengths);
+                         return nats_of(model, it, indices).total;
+                       });
 }
 
 // --- Objective ---
 
-class Translation : public SentenceObjective<EncoderDecoder, PairBatches, PairBatch, TranslationText> {
+class Translation : public SentenceObjective<EncoderDecoder, PairBatches, TranslationText> {
  public:
-  /// The seed determines the order of the batches. InputErrors of check_options() and PairBatches.
+  /// InputErrors of check_options(), too.
   Translation(EncoderDecoder& model, const TranslationOptions& options, const Pairs& train,
               const TranslationText& valid, uint64_t seed = 1)
-      : SentenceObjective(model, PairBatches(options.batches, train, seed), valid), options_(options) {
+      : SentenceObjective(model, options.batches, train, valid, seed), options_(options) {
     check_options(options);
   }
 
-  Loss loss(int64_t /*part*/, const std::vector<Tokens>& indices, RandomContext random) override {
-    begin_update(random);
-    const CrossEntropy nats = nats_of(model_, staged_, indices, options_.label_smoothing);
-    return {nats.total / static_cast<real>(staged_.scored), {nats.each}};
-  }
-  int64_t scored_per_epoch() const override { return batches_.scored(); }
   /// All metrics on the validation text, the deciding one first; if that has no references, the nats alone.
   /// `progress` gets the number of sentences done.
   Scores evaluate(const ReportDone& progress = {}) override {
     const auto begin = Clock::now();
+    if (valid_.references.empty()) return SentenceObjective::evaluate();
     const Evaluation nats = evaluate_pairs(model_, valid_);
-    if (valid_.references.empty()) return scores_of(nats, "sentences");
     BeamOptions options{.beam = options_.eval_beam};
     // There no probability ends a hypothesis, and further steps take the same memory.
     if (!has_memory(model_.device())) options.max_length = 2;
@@ -183,8 +179,10 @@ class Translation : public SentenceObjective<EncoderDecoder, PairBatches, PairBa
   }
 
  private:
+  CrossEntropy nats_of_staged(const std::vector<Tokens>& indices) override {
+    return nats_of(model_, staged_, indices, options_.label_smoothing);
+  }
   std::string limit_of_lengths() const override { return "data.max_length"; }
-  int64_t scored() const override { return staged_.scored; }
 
   TranslationOptions options_;
 };

@@ -104,7 +104,6 @@ class RecallTask : public SentenceTask<RecallTask, RecallSettings, SentenceClass
   }
 
  private:
-  bool has_test() const override { return texts_.test.has_value(); }
   LabelledSentences encode(const std::string& split) const override {
     const Text& of = text(split);
     LabelledSentences lines{encode_sentences(of.content, of.name, vocabulary()), {}};
