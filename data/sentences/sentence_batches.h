@@ -164,6 +164,7 @@ class BatchOrder {
 template <class Data, class Batch, class Options = SentenceBatchOptions>
 class BatchesOf : public BatchOrder {
  public:
+  // By these names templates over all kinds of batches know what this one is made of.
   using Items = Data;
   using Staged = Batch;
   using Settings = Options;

@@ -96,7 +96,7 @@ void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
 // --- Whole sentences ---
 
 /// Several lists of ids, each on the device.
-std::vector<Tokens> tokens_of(const std::vector<std::vector<int32_t>>& indices);
+std::vector<Tokens> tokens_of(std::vector<std::vector<int32_t>> indices);
 
 /// Passes batches of held-out data to `use`, the longest sentences first; dropout is off, and nothing is
 /// recorded. `progress`, if not empty, gets the number of rows done. Returns the seconds that it took.

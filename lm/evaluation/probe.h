@@ -113,15 +113,13 @@ class RecurrentProbe : private OperatorObserver, private StepObserver {
   /// The model must outlive it, and may be a part of another.
   explicit RecurrentProbe(Module& model) : model_(model.root()) {}
 
-  /// Looks on while `loss` computes its value, in evaluation mode, and backward its gradients; returns its
-  /// value. The loss must be a sum over the rows of the batch, so that the gradient of a row is that of its
-  /// own loss. Leaves the model as it was, its gradients zero.
-  double run(const std::function<Variable()>& loss);
-  /// The same with a batch of so many sequences. `progress`, if not empty, gets the number of all so far.
+  /// Looks on while `loss` computes its value of a batch of so many sequences, in evaluation mode, and
+  /// backward its gradients. The loss must be a sum over the rows of the batch, so that the gradient of a row
+  /// is that of its own loss. Leaves the model as it was, its gradients zero. `progress`, if not empty, gets
+  /// the number of all sequences so far.
   void run(int64_t sequences, const ReportDone& progress, const std::function<Variable()>& loss);
-  /// All batches together, in the order in which the layers began. Throws InputError if none was seen.
-  std::vector<ProbedLayer> layers();
-  /// The layers, and the mean of the losses; `loss` says in words what they are.
+  /// All batches together: the layers in the order in which they began, and the mean of the losses; `loss`
+  /// says in words what they are. Throws InputError if no layer was seen.
   Probed result(const std::string& loss);
 
  private:

@@ -126,29 +126,13 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
   }
   std::string other_text() const override { return "FILE"; }
   void open_other(const std::string& path, const DataSource& /*source*/) override {
-    Text file = read_labelled_file(path, settings.files.encoding, settings.tokenization.unit);
-    texts_.files = {{file.name, file.sha256}};
-    texts_.notes = file.notes;
-    texts_.test = labelled_text(std::move(file));
+    texts_ = {};
+    texts_.test = labelled_text(
+        texts_.record(read_labelled_file(path, settings.files.encoding, settings.tokenization.unit)));
   }
   void make_vocabularies() override {
     vocabularies_ = {Vocabulary(texts_.train.sentences, settings.tokenization, settings.limits)};
     labels_ = labels_of(texts_.train);
-  }
-  std::vector<std::string> vocabulary_names() const override {
-    std::vector<std::string> names = SentenceTask::vocabulary_names();
-    names.emplace_back("labels.txt");
-    return names;
-  }
-  VocabularyFiles vocabularies() const override {
-    VocabularyFiles files = SentenceTask::vocabularies();
-    files.emplace_back("labels.txt", labels_->to_text());
-    return files;
-  }
-  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
-    SentenceTask::set_vocabularies(files, folder);
-    labels_ = Vocabulary::from_text(content_among(files, "labels.txt"), folder + "/labels.txt",
-                                    tokenization_of_labels);
   }
   void assume(const Sizes& sizes) override {
     const std::int64_t length = length_within(0), count = sentences_of(settings.train, length);
@@ -169,9 +153,7 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
   /// The most probable class of each sentence.
   std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
     EncodedLines encoded = encode_lines(lines, vocabulary());
-    Sentences sentences;
-    for (const std::vector<std::int32_t>& ids : encoded.ids) sentences.add(ids);
-    const std::vector<MostProbableClass> classes = most_probable_classes(own(model), sentences);
+    const std::vector<MostProbableClass> classes = most_probable_classes(own(model), encoded.ids);
     for (std::size_t i = 0; i < classes.size(); ++i) {
       LineAnswer& answer = encoded.answers[encoded.lines[i]];
       answer.text = labels_->symbol(classes[i].id);
@@ -181,6 +163,11 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
   }
 
  private:
+  std::string further_file() const override { return "labels.txt"; }
+  std::string further_content() const override { return labels_->to_text(); }
+  void read_further(const std::string& content, const std::string& path) override {
+    labels_ = Vocabulary::from_text(content, path, tokenization_of_labels);
+  }
   std::vector<UnknownShare> shares_of(const std::string& split, const LabelledSentences& it) const override {
     return {share_of(text(split).sentences, it.sentences, vocabulary(), false)};
   }

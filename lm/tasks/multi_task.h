@@ -157,30 +157,29 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
     const MixedTaskOptions& first = settings.tasks.front();
     check_input(!source.path.empty(), "which text? give --data a folder with {0}.{1} and {0}.{2}",
                 settings.translation.data.files.train, first.source, first.target);
-    const auto open_pair = [&](const std::string& target) {
-      return open_parallel_text(source.path, parallel(first.source, target), tokenization().unit);
-    };
-    const ParallelText pairs = open_pair(first.target);
-    texts_ = {
-        .languages = {}, .has_test = pairs.test.has_value(), .files = pairs.files, .notes = pairs.notes};
-    add_language(texts_, first.source, pairs, true);
-    add_language(texts_, first.target, pairs, false);
+    texts_ = {};
     for (const std::string& language : languages()) {
-      if (texts_.languages.contains(language)) continue;
-      const ParallelText further = open_pair(language);
-      add_language(texts_, language, further, false);
-      for (const FileDigest& file : further.files)
+      if (language == first.source) continue;  // it is read with the first target
+      const ParallelText pairs =
+          open_parallel_text(source.path, parallel(first.source, language), tokenization().unit);
+      if (language == first.target) {
+        texts_.has_test = pairs.test.has_value();
+        add_language(texts_, first.source, pairs, true);
+      }
+      add_language(texts_, language, pairs, false);
+      for (const FileDigest& file : pairs.files)
         if (std::none_of(texts_.files.begin(), texts_.files.end(),
                          [&](const FileDigest& it) { return it.path == file.path; }))
           texts_.files.push_back(file);
-      for (const std::string& note : further.notes)
+      for (const std::string& note : pairs.notes)
         if (std::find(texts_.notes.begin(), texts_.notes.end(), note) == texts_.notes.end())
           texts_.notes.push_back(note);
     }
   }
   std::string other_text() const override { return "NAME"; }
   void open_other(const std::string& path, const DataSource& /*source*/) override {
-    texts_ = {.languages = {}, .has_test = true, .files = {}, .notes = {}};
+    texts_ = {};
+    texts_.has_test = true;
     for (const std::string& language : std::set<std::string>{chosen().source, chosen().target}) {
       if (language.empty()) continue;  // the source of a language model
       const Text side = open_side(path, language, tokenization().unit);

@@ -22,26 +22,22 @@ namespace rondo {
 
 // --- Evaluation ---
 
-/// The frames of a batch on a device, [T, B, F].
-inline Tensor frames_of(const UtteranceBatch& batch, Device device) {
-  const std::vector<real> numbers(batch.frames.begin(), batch.frames.end());
-  return Tensor::from(numbers, {batch.steps, batch.utterances, batch.width}, device);
-}
-
 /// The device needs no ids: labels stay on the host.
 inline std::vector<std::vector<int32_t>> indices_of(const UtteranceBatch& /*batch*/) { return {}; }
 
-/// What a model computes of a batch, and -ln p(transcript | frames) of each utterance.
-struct SpeechLoss {
-  Variable scores, nats;
-};
-inline SpeechLoss loss_of(CtcModel& model, const UtteranceBatch& batch) {
-  const Variable scores = model.scores(frames_of(batch, model.device()), batch.lengths);
-  return {scores, ctc_loss(scores, CtcTargets(batch.labels, batch.lengths))};
+/// What a model computes of the frames of a batch.
+inline Variable scores_of(CtcModel& model, const UtteranceBatch& batch) {
+  const std::vector<real> numbers(batch.frames.begin(), batch.frames.end());
+  return model.scores(Tensor::from(numbers, {batch.steps, batch.utterances, batch.width}, model.device()),
+                      batch.lengths);
+}
+/// -ln p(transcript | frames) of each utterance.
+inline Variable nats_of(const UtteranceBatch& batch, const Variable& scores) {
+  return ctc_loss(scores, CtcTargets(batch.labels, batch.lengths));
 }
 inline CrossEntropy nats_of(CtcModel& model, const UtteranceBatch& batch,
                             const std::vector<Tokens>& /*indices*/ = {}) {
-  const Variable nats = loss_of(model, batch).nats;
+  const Variable nats = nats_of(batch, scores_of(model, batch));
   return {sum(nats), nats.value()};
 }
 
@@ -54,8 +50,8 @@ void recognise_each(CtcModel& model, const Utterances& utterances, const ReportD
   if (utterances.size() == 0) return;
   read_batches(model, UtteranceBatches({.batch = rows_at_once, .by = BatchBy::symbols}, utterances, 1),
                progress, [&](const UtteranceBatch& batch) {
-                 const auto [scores, losses] = loss_of(model, batch);
-                 const std::vector<real> nats = losses.value().to_vector();
+                 const Variable scores = scores_of(model, batch);
+                 const std::vector<real> nats = nats_of(batch, scores).value().to_vector();
                  const Tensor log_p = transpose_first_two(log_softmax(scores)).value().to(Device::cpu);
                  for (std::size_t b = 0; b < batch.indices.size(); ++b)
                    use(static_cast<std::size_t>(batch.indices[b]),
@@ -212,25 +208,7 @@ class SpeechTask
   std::vector<NamedFile> named_files() override { return {{"ngram", &settings.decoding.ngram}}; }
   void make_vocabularies() override {
     vocabularies_ = {speech_vocabulary(texts_.at("train"))};
-    if (settings.frames.normalized_by == NormalizedBy::corpus)
-      statistics_ = statistics_of(texts_.at("train"), settings.frames.filterbank);
-  }
-  std::vector<std::string> vocabulary_names() const override {
-    std::vector<std::string> names = TextTask::vocabulary_names();
-    if (settings.frames.normalized_by == NormalizedBy::corpus) names.emplace_back(statistics_file);
-    return names;
-  }
-  VocabularyFiles vocabularies() const override {
-    VocabularyFiles files = TextTask::vocabularies();
-    if (statistics_) files.emplace_back(statistics_file, statistics_->to_text());
-    return files;
-  }
-  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
-    TextTask::set_vocabularies(files, folder);
-    if (settings.frames.normalized_by == NormalizedBy::corpus)
-      statistics_ =
-          FrameStatistics::from_text(content_among(files, statistics_file), folder + "/" + statistics_file,
-                                     width_of(settings.frames.filterbank));
+    if (!further_file().empty()) statistics_ = statistics_of(texts_.at("train"), settings.frames.filterbank);
   }
   void prepare() override {
     Utterances train = encode("train");
@@ -320,13 +298,18 @@ class SpeechTask
   const FrameStatistics* statistics() const { return statistics_ ? &*statistics_ : nullptr; }
 
  private:
+  std::string further_file() const override {
+    return settings.frames.normalized_by == NormalizedBy::corpus ? "frames.txt" : "";
+  }
+  std::string further_content() const override { return statistics_->to_text(); }
+  void read_further(const std::string& content, const std::string& path) override {
+    statistics_ = FrameStatistics::from_text(content, path, width_of(settings.frames.filterbank));
+  }
   Utterances encode(const std::string& split) const override {
     const SpeechText& of = texts_.at(split);
     return read_utterances(of, vocabulary(), settings.frames, statistics(),
                            reading_progress_("reading " + split, std::ssize(of.utterances)));
   }
-
-  static constexpr const char* statistics_file = "frames.txt";
 
   std::optional<FrameStatistics> statistics_;
   ProgressOf reading_progress_ = show_nothing;

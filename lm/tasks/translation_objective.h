@@ -91,13 +91,9 @@ inline Scores evaluate_on(EncoderDecoder& model, const TranslationText& text, co
 /// A translation of each source, as UTF-8: U+FFFD stands for a byte that is not.
 inline std::vector<std::string> translations(EncoderDecoder& model, const TranslationText& text,
                                              const BeamOptions& options, const ReportDone& progress = {}) {
-  std::vector<std::vector<int32_t>> sources;
-  for (int64_t i = 0; i < text.pairs.size(); ++i) {
-    const auto source = text.pairs.source[i];
-    sources.emplace_back(source.begin(), source.end());
-  }
   std::vector<std::string> lines;
-  for (const auto& found : translate(model, sources, text.reverse_source, text.symbols(), options, progress))
+  for (const auto& found :
+       translate(model, text.pairs.source, text.reverse_source, text.symbols(), options, progress))
     // Bytes, and the bytes among pieces, can be written in any order; metrics read UTF-8.
     lines.push_back(replace_invalid_utf8(text.target->decode(found.front().ids)));
   return lines;
@@ -141,6 +137,23 @@ inline Scores scores_of(SelectionMetric decides, const Evaluation& nats, const T
   return result;
 }
 
+/// A text as a model translates it, with its scores.
+struct TranslatedText {
+  std::vector<std::string> lines;
+  Evaluation nats;  // of the references
+  Scores scores;
+};
+inline TranslatedText evaluate_translations(EncoderDecoder& model, const TranslationText& text,
+                                            const TranslationOptions& options, const BeamOptions& search,
+                                            const ReportDone& progress) {
+  const auto begin = Clock::now();
+  const Evaluation nats = evaluate_pairs(model, text);
+  std::vector<std::string> lines = translations(model, text, search, progress);
+  const TranslationScores of_lines = scores_of(lines, text.references, options.bleu_tokenization);
+  return {std::move(lines), nats,
+          scores_of(options.decides, nats, of_lines, text.pairs.size(), search.beam, seconds_since(begin))};
+}
+
 /// Probes with the loss of the target's last symbol, its end.
 inline Probed probe(EncoderDecoder& model, const Pairs& pairs, bool reverse_source,
                     const ProbeOptions& options, const ReportDone& progress = {}) {
@@ -167,15 +180,11 @@ class Translation : public SentenceObjective<EncoderDecoder, PairBatches, Transl
   /// All metrics on the validation text, the deciding one first; if that has no references, the nats alone.
   /// `progress` gets the number of sentences done.
   Scores evaluate(const ReportDone& progress = {}) override {
-    const auto begin = Clock::now();
     if (valid_.references.empty()) return SentenceObjective::evaluate();
-    const Evaluation nats = evaluate_pairs(model_, valid_);
     BeamOptions options{.beam = options_.eval_beam};
     // There no probability ends a hypothesis, and further steps take the same memory.
     if (!has_memory(model_.device())) options.max_length = 2;
-    const TranslationScores scores = scores_of(translations(model_, valid_, options, progress),
-                                               valid_.references, options_.bleu_tokenization);
-    return scores_of(options_.decides, nats, scores, valid_.pairs.size(), options.beam, seconds_since(begin));
+    return evaluate_translations(model_, valid_, options_, options, progress).scores;
   }
 
  private:

@@ -36,8 +36,8 @@ void expect_sums_of_each(Module& model, const Case& of, size_t sequences,
   std::vector<std::vector<ProbedLayer>> each;
   for (size_t i = 0; i < sequences; ++i) {
     RecurrentProbe probe(model);
-    probe.run([&] { return of.loss(i); });
-    each.push_back(probe.layers());
+    probe.run(1, {}, [&] { return of.loss(i); });
+    each.push_back(probe.result("").layers);
   }
   for (size_t l = 0; l < all.size(); ++l) {
     const auto expect_norms = [&](const std::string& name, const NormsByStep& found, auto norms_of) {
