@@ -112,10 +112,10 @@ void fill_batch(PairBatch& batch, const Pairs& pairs, const PairBatchOptions& op
   batch.target_lengths = std::move(target.lengths);
 }
 
-PairBatch source_batch(std::span<const std::vector<std::int32_t>> sentences, bool reverse) {
+PairBatch source_batch(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse) {
   check(!sentences.empty(), "[pair batches] no sentences");
   PairBatch batch;
-  fill_source(batch, {sentences.begin(), sentences.end()}, reverse);
+  fill_source(batch, sentences, reverse);
   batch.pairs.resize(sentences.size());
   std::iota(batch.pairs.begin(), batch.pairs.end(), 0);
   return batch;

@@ -81,6 +81,6 @@ void fill_batch(PairBatch& batch, const Pairs& pairs, const PairBatchOptions& op
 
 /// The source half of a batch, for sentences without a translation: row b is sentence b, each with its end
 /// symbol. The target half is empty: T = 0.
-PairBatch source_batch(std::span<const std::vector<std::int32_t>> sentences, bool reverse);
+PairBatch source_batch(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse);
 
 }  // namespace rondo

@@ -164,6 +164,10 @@ class BatchOrder {
 template <class Data, class Batch, class Options = SentenceBatchOptions>
 class BatchesOf : public BatchOrder {
  public:
+  // By these names templates over all kinds of batches know what this one is made of.
+  using Items = Data;
+  using Staged = Batch;
+  using Settings = Options;
   /// Begins with epoch 1. `data` must outlive it. InputErrors of BatchOrder.
   BatchesOf(const Options& options, const Data& data, std::uint64_t seed)
       : BatchOrder(order_of(options), lengths_of(data, options), seed), options_(options), data_(data) {}

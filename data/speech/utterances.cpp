@@ -248,7 +248,7 @@ FrameStatistics statistics_of(const SpeechText& text, const FilterbankOptions& o
 Utterances read_utterances(const SpeechText& text, const Vocabulary& vocabulary, const FrameOptions& options,
                            const FrameStatistics* statistics,
                            const std::function<void(std::int64_t)>& progress) {
-  Utterances read;
+  Utterances read{.options = options, .vocabulary = &vocabulary};
   FrameReader frames_of(options.filterbank);
   std::map<std::string, FrameStatistics> of_speaker;
   std::vector<std::vector<std::int32_t>> labels;
@@ -293,21 +293,21 @@ UtteranceBatch batch_of(const std::vector<const Frames*>& utterances, const Fram
 }
 
 std::vector<BatchOrder::Lengths> lengths_of(const Utterances& utterances,
-                                            const UtteranceBatchOptions& options) {
+                                            const SentenceBatchOptions& /*options*/) {
   std::vector<BatchOrder::Lengths> lengths;
   for (std::size_t i = 0; i < utterances.frames.size(); ++i)
-    lengths.emplace_back(steps_of(utterances.frames[i].size(), options.frames),
+    lengths.emplace_back(steps_of(utterances.frames[i].size(), utterances.options),
                          std::ssize(utterances.labels[i]));
   return lengths;
 }
 
-void fill_batch(UtteranceBatch& batch, const Utterances& utterances, const UtteranceBatchOptions& options,
+void fill_batch(UtteranceBatch& batch, const Utterances& utterances, const SentenceBatchOptions& /*options*/,
                 std::span<const std::int64_t> whole, const BatchOrder& /*order*/) {
   const BatchShare share = batch.share;
   std::vector<const Frames*> frames;
   for (const std::int64_t i : share.of(whole))
     frames.push_back(&utterances.frames[static_cast<std::size_t>(i)]);
-  batch = batch_of(frames, options.frames);
+  batch = batch_of(frames, utterances.options);
   batch.share = share;
   for (const std::int64_t i : whole)
     batch.scored += std::ssize(utterances.labels[static_cast<std::size_t>(i)]);

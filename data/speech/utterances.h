@@ -77,20 +77,22 @@ Vocabulary speech_vocabulary(const SpeechText& train);
 
 /// Utterances as numbers.
 struct Utterances {
-  std::vector<Frames> frames;                     // normalised, without deltas
-  std::vector<std::vector<std::int32_t>> labels;  // ids of the transcripts
-  std::vector<std::string> transcripts;
-  std::vector<std::size_t> places{};  // in the text, where those that cannot be read are, too
-  std::string left_out{};             // the note about these; empty: none
+  std::vector<Frames> frames{};                     // normalised, without deltas
+  std::vector<std::vector<std::int32_t>> labels{};  // ids of the transcripts
+  std::vector<std::string> transcripts{};
+  FrameOptions options{};                  // of the frames
+  const Vocabulary* vocabulary = nullptr;  // of the labels
+  std::vector<std::size_t> places{};       // in the text, where those that cannot be read are, too
+  std::string left_out{};                  // the note about these; empty: none
 
   std::int64_t size() const { return std::ssize(frames); }
   std::int64_t scored() const;  // labels
 };
 
-/// Reads the recordings of a split. `statistics` are those of the training text where frames are normalized
-/// by the corpus, else null. `progress`, if not empty, gets the number of utterances read. Recordings that
-/// are shorter than a frame, and those that read_recording() refuses, are left out; InputError if all are,
-/// and for a transcript with a character that is not in the vocabulary.
+/// Reads the recordings of a split. The vocabulary must outlive them. `statistics` are those of the training
+/// text where frames are normalized by the corpus, else null. `progress`, if not empty, gets the number of
+/// utterances read. Recordings that are shorter than a frame, and those that read_recording() refuses, are
+/// left out; InputError if all are, and for a transcript with a character that is not in the vocabulary.
 Utterances read_utterances(const SpeechText& text, const Vocabulary& vocabulary, const FrameOptions& options,
                            const FrameStatistics* statistics,
                            const std::function<void(std::int64_t)>& progress = {});
@@ -113,15 +115,10 @@ struct UtteranceBatch {
 /// The steps of some utterances, maybe of none, without labels.
 UtteranceBatch batch_of(const std::vector<const Frames*>& utterances, const FrameOptions& options);
 
-struct UtteranceBatchOptions {
-  SentenceBatchOptions order{};
-  FrameOptions frames{};
-};
-using UtteranceBatches = BatchesOf<Utterances, UtteranceBatch, UtteranceBatchOptions>;
-inline const SentenceBatchOptions& order_of(const UtteranceBatchOptions& options) { return options.order; }
+using UtteranceBatches = BatchesOf<Utterances, UtteranceBatch>;
 std::vector<BatchOrder::Lengths> lengths_of(const Utterances& utterances,
-                                            const UtteranceBatchOptions& options);
-void fill_batch(UtteranceBatch& batch, const Utterances& utterances, const UtteranceBatchOptions& options,
+                                            const SentenceBatchOptions& options);
+void fill_batch(UtteranceBatch& batch, const Utterances& utterances, const SentenceBatchOptions& options,
                 std::span<const std::int64_t> whole, const BatchOrder& order);
 
 }  // namespace rondo

@@ -143,6 +143,9 @@ struct Splits {
     check_input(split != Split::test || test.has_value(), "there is no test text: choose train or valid");
     return split == Split::train ? train : split == Split::valid ? valid : *test;
   }
+  bool has(std::string_view split) const {
+    return split == "test" ? test.has_value() : split == "train" || split == "valid";
+  }
   /// For setting it.
   Part& operator[](Split split) {
     if (split == Split::test) return test ? *test : test.emplace();

@@ -26,11 +26,11 @@ bool better(const Candidate& a, const Candidate& b) {
   return std::tie(b.log_p, a.hypothesis, a.symbol) < std::tie(a.log_p, b.hypothesis, b.symbol);
 }
 
-/// The distributions of the next symbol of a sentence's hypotheses: hypothesis k has the log probabilities
-/// data[k * row_stride] to data[k * row_stride + symbols - 1].
-struct NextSymbols {
-  const real* data;
-  int64_t row_stride, symbols;
+/// What a model computes for a sentence's hypotheses: hypothesis k has the numbers data[k * row_stride] to
+/// data[k * row_stride + columns - 1]. Null data: nothing.
+struct SentenceRows {
+  const real* data = nullptr;
+  int64_t row_stride = 0, columns = 0;
 };
 
 /// Replaces `best` by the `count` best candidates, or all if there are fewer, best first; equal ones in the
@@ -38,7 +38,7 @@ struct NextSymbols {
 /// the worst of the best so far. Hypothesis k has log probability log_p[k] itself. Candidates of probability
 /// 0 are left out, and those of the symbol `banned`. If a probability is not a number, it is the only
 /// candidate. Takes no memory if `best` has a capacity of `count`.
-void find_best(const NextSymbols& next, std::span<const double> log_p, int64_t count,
+void find_best(const SentenceRows& next, std::span<const double> log_p, int64_t count,
                std::optional<int32_t> banned, std::vector<Candidate>& best) {
   best.clear();  // a heap, the worst of them first
   // Candidates come in the order of hypothesis and symbol, so that one equal to the worst is no better.
@@ -46,7 +46,7 @@ void find_best(const NextSymbols& next, std::span<const double> log_p, int64_t c
   for (int64_t k = 0; k < std::ssize(log_p); ++k) {
     const real* row = next.data + k * next.row_stride;
     const double before = log_p[static_cast<size_t>(k)];
-    for (int64_t v = 0; v < next.symbols; ++v) {
+    for (int64_t v = 0; v < next.columns; ++v) {
       const double sum = before + static_cast<double>(row[v]);
       if (sum <= worst || v == banned) continue;
       const Candidate candidate{sum, k, static_cast<int32_t>(v)};
@@ -75,13 +75,6 @@ void select_rows(Predictor& predictor, const std::vector<int64_t>& rows,
   if (!same) predictor.select(rows, sentences);
 }
 
-/// The attention of a sentence's hypotheses: that of hypothesis k at data + k * row_stride, `positions` of
-/// them. Null data: there is no attention.
-struct AttentionRows {
-  const real* data = nullptr;
-  int64_t row_stride = 0, positions = 0;
-};
-
 /// The search for one sentence.
 class SentenceSearch {
  public:
@@ -102,7 +95,7 @@ class SentenceSearch {
 
   /// One more symbol. `best`: find_best() of the live hypotheses, 2 * beam candidates: at most `beam` of them
   /// end, so that `beam` can live on.
-  void advance(const std::vector<Candidate>& best, const AttentionRows& attention) {
+  void advance(const std::vector<Candidate>& best, const SentenceRows& attention) {
     const std::vector<Live> before = std::exchange(live_, {});
     ++length_;
     for (int64_t rank = 0; rank < std::ssize(best) && std::ssize(live_) < options_.beam; ++rank) {
@@ -162,11 +155,11 @@ class SentenceSearch {
                      [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
   }
 
-  int64_t add_node(int64_t parent, const Candidate& candidate, const AttentionRows& attention) {
+  int64_t add_node(int64_t parent, const Candidate& candidate, const SentenceRows& attention) {
     Node node{parent, candidate.symbol, {}};
     if (const real* row = attention.data) {
       row += candidate.hypothesis * attention.row_stride;
-      node.attention.assign(row, row + attention.positions);
+      node.attention.assign(row, row + attention.columns);
     }
     nodes_.push_back(std::move(node));
     return std::ssize(nodes_) - 1;
@@ -237,7 +230,7 @@ class BatchSearch {
     best_.resize(at(B));
     for (std::vector<Candidate>& best : best_) best.reserve(at(count));
     parallel_for(B, log_p.size() >= parallel_symbols, [&](int64_t b) {
-      const NextSymbols next{log_p.data() + b * log_p.row_stride(), B * log_p.row_stride(), log_p.columns()};
+      const SentenceRows next{log_p.data() + b * log_p.row_stride(), B * log_p.row_stride(), log_p.columns()};
       find_best(next, search(b).log_p(), count, banned_, best_[at(b)]);
     });
 
@@ -247,7 +240,7 @@ class BatchSearch {
       const std::vector<Candidate>& best = best_[at(b)];
       check(best.empty() || !std::isnan(best.front().log_p),
             "[beam search] the probability of symbol {} is not a number", best.front().symbol);
-      AttentionRows rows;
+      SentenceRows rows;
       if (attends)
         rows = {attention.data() + b * attention.row_stride(), B * attention.row_stride(),
                 source_lengths_.empty() ? attention.columns() : source_lengths_[at(columns_[at(b)])]};

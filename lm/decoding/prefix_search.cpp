@@ -174,9 +174,6 @@ class PrefixSearch {
   std::vector<bool> extended_;     // by live prefix and label: the longer one is live as well
 };
 
-}  // namespace
-
-namespace {
 /// The log probabilities of a frame.
 const real* checked_frame(const char* name, const Tensor& log_p, int64_t t) {
   check(log_p.device() == Device::cpu && log_p.columns() > 0,
@@ -187,6 +184,7 @@ const real* checked_frame(const char* name, const Tensor& log_p, int64_t t) {
   check(numbers, "[{}] a probability of frame {} is not a number", name, t);
   return log_y;
 }
+
 }  // namespace
 
 LabelHypothesis best_path(const Tensor& log_p) {

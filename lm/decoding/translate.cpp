@@ -41,8 +41,7 @@ class EncoderDecoderPredictor : public Predictor {
 
 }  // namespace
 
-std::vector<std::vector<Hypothesis>> translate(EncoderDecoder& model,
-                                               std::span<const std::vector<int32_t>> sources,
+std::vector<std::vector<Hypothesis>> translate(EncoderDecoder& model, const Sentences& sources,
                                                bool reverse_source, const SearchSymbols& symbols,
                                                const BeamOptions& options,
                                                const std::function<void(int64_t)>& progress) {
@@ -50,17 +49,15 @@ std::vector<std::vector<Hypothesis>> translate(EncoderDecoder& model,
   const NoGradient no_history;
   // Sentences of like length together, enough of them for products at full speed.
   const auto at_once = static_cast<size_t>(std::max<int64_t>(1, 256 / options.beam));
-  std::vector<size_t> order(sources.size());
-  std::iota(order.begin(), order.end(), size_t{0});
+  std::vector<int64_t> order(static_cast<size_t>(sources.size()));
+  std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return sources[a].size() > sources[b].size(); });
-  std::vector<std::vector<Hypothesis>> translations(sources.size());
+                   [&](int64_t a, int64_t b) { return sources.length(a) > sources.length(b); });
+  std::vector<std::vector<Hypothesis>> translations(order.size());
   for (size_t begin = 0; begin < order.size(); begin += at_once) {
-    const std::span<const size_t> some =
+    const std::span<const int64_t> some =
         std::span(order).subspan(begin, std::min(at_once, order.size() - begin));
-    std::vector<std::vector<int32_t>> sentences;
-    for (const size_t i : some) sentences.push_back(sources[i]);
-    const PairBatch batch = source_batch(sentences, reverse_source);
+    const PairBatch batch = source_batch(sources.at(some), reverse_source);
     EncoderDecoderPredictor predictor(model, model.encode({tokens(batch.source), batch.source_steps,
                                                            batch.sentences, batch.source_lengths}));
     auto found = beam_search(predictor, symbols, options);
@@ -69,7 +66,7 @@ std::vector<std::vector<Hypothesis>> translate(EncoderDecoder& model,
         for (Hypothesis& hypothesis : found[i])
           for (std::vector<float>& weights : hypothesis.attention)
             std::reverse(weights.begin(), weights.end() - 1);
-      translations[some[i]] = std::move(found[i]);
+      translations[static_cast<size_t>(some[i])] = std::move(found[i]);
     }
     if (progress) progress(static_cast<int64_t>(begin + some.size()));
   }

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
+#include "data/sentences/sentence_batches.h"
 #include "lm/decoding/beam_search.h"
 #include "nn/models/encoder_decoder.h"
 
@@ -14,8 +14,7 @@ namespace rondo {
 
 /// The best translations of each sentence, best first, as beam_search() gives them. Each source has its end
 /// symbol; `reverse_source` as in training. `progress` gets the number of sentences done. Dropout is off.
-std::vector<std::vector<Hypothesis>> translate(EncoderDecoder& model,
-                                               std::span<const std::vector<int32_t>> sources,
+std::vector<std::vector<Hypothesis>> translate(EncoderDecoder& model, const Sentences& sources,
                                                bool reverse_source, const SearchSymbols& symbols,
                                                const BeamOptions& options,
                                                const std::function<void(int64_t)>& progress = {});

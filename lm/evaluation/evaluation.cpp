@@ -114,9 +114,9 @@ Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, cons
 
 // --- Whole sentences ---
 
-std::vector<Tokens> tokens_of(const std::vector<std::vector<int32_t>>& indices) {
+std::vector<Tokens> tokens_of(std::vector<std::vector<int32_t>> indices) {
   std::vector<Tokens> all;
-  for (const std::vector<int32_t>& it : indices) all.push_back(tokens(it));
+  for (std::vector<int32_t>& it : indices) all.push_back(tokens(std::move(it)));
   return all;
 }
 

@@ -96,18 +96,18 @@ void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
 // --- Whole sentences ---
 
 /// Several lists of ids, each on the device.
-std::vector<Tokens> tokens_of(const std::vector<std::vector<int32_t>>& indices);
+std::vector<Tokens> tokens_of(std::vector<std::vector<int32_t>> indices);
 
 /// Passes batches of held-out data to `use`, the longest sentences first; dropout is off, and nothing is
 /// recorded. `progress`, if not empty, gets the number of rows done. Returns the seconds that it took.
-template <class Batch, class Batches, class Use>
+template <class Batches, class Use>
 double read_batches(Module& model, Batches batches, const ReportDone& progress, Use use) {
   const EvaluationMode no_dropout(model);
   const NoGradient no_history;
   const auto begin = Clock::now();
   batches.seek(0, 0);
   int64_t done = 0;
-  for (Batch batch; batches.next(batch);) {
+  for (typename Batches::Staged batch; batches.next(batch);) {
     use(batch);
     done += batch.share.count;
     if (progress) progress(done);

@@ -144,7 +144,8 @@ double NormsByStep::mean_log(size_t step) const {
   return steps[step].logs / static_cast<double>(steps[step].count);
 }
 
-double RecurrentProbe::run(const std::function<Variable()>& loss) {
+void RecurrentProbe::run(int64_t sequences, const ReportDone& progress,
+                         const std::function<Variable()>& loss) {
   const EvaluationMode no_dropout(model_);
   const auto value = [&] {
     const Observing<StepObserver> steps(*this);
@@ -159,12 +160,7 @@ double RecurrentProbe::run(const std::function<Variable()>& loss) {
         while (gradients.at(step).count < rows) gradients.add(step, 0);
       }
   fill(model_.gradients(), 0);
-  return static_cast<double>(value.value().item());
-}
-
-void RecurrentProbe::run(int64_t sequences, const ReportDone& progress,
-                         const std::function<Variable()>& loss) {
-  result_.nats += run(loss);
+  result_.nats += static_cast<double>(value.value().item());
   result_.sequences += sequences;
   if (progress) progress(result_.sequences);
 }
@@ -268,9 +264,12 @@ void RecurrentProbe::add_gates(const std::string& operator_name, const std::vect
   }
 }
 
-std::vector<ProbedLayer> RecurrentProbe::layers() {
+Probed RecurrentProbe::result(const std::string& loss) {
   check_input(!seen_.empty(), "this model has no recurrent layer to look into");
-  std::vector<ProbedLayer> layers;
+  Probed result = result_;
+  result.loss = loss;
+  result.nats /= static_cast<double>(result.sequences);
+  std::vector<ProbedLayer>& layers = result.layers;
   for (const auto& it : seen_) {
     layers.push_back(it->layer);
     for (const Recurrent* recurrent : it->cell->recurrent_weights()) {
@@ -284,14 +283,6 @@ std::vector<ProbedLayer> RecurrentProbe::layers() {
             singular_values(weight.slice_rows(begin, begin + block)));
     }
   }
-  return layers;
-}
-
-Probed RecurrentProbe::result(const std::string& loss) {
-  Probed result = result_;
-  result.loss = loss;
-  result.nats /= static_cast<double>(result.sequences);
-  result.layers = layers();
   return result;
 }
 
@@ -300,6 +291,12 @@ Probed RecurrentProbe::result(const std::string& loss) {
 std::vector<int64_t> evenly(int64_t all, int64_t count) {
   std::vector<int64_t> chosen;
   for (int64_t i = 0; i < std::min(all, count); ++i) chosen.push_back(i * all / std::min(all, count));
+  return chosen;
+}
+
+std::vector<int64_t> evenly(const std::vector<int64_t>& all, int64_t count) {
+  std::vector<int64_t> chosen = evenly(std::ssize(all), count);
+  for (int64_t& it : chosen) it = all[static_cast<size_t>(it)];
   return chosen;
 }
 

@@ -113,15 +113,13 @@ class RecurrentProbe : private OperatorObserver, private StepObserver {
   /// The model must outlive it, and may be a part of another.
   explicit RecurrentProbe(Module& model) : model_(model.root()) {}
 
-  /// Looks on while `loss` computes its value, in evaluation mode, and backward its gradients; returns its
-  /// value. The loss must be a sum over the rows of the batch, so that the gradient of a row is that of its
-  /// own loss. Leaves the model as it was, its gradients zero.
-  double run(const std::function<Variable()>& loss);
-  /// The same with a batch of so many sequences. `progress`, if not empty, gets the number of all so far.
+  /// Looks on while `loss` computes its value of a batch of so many sequences, in evaluation mode, and
+  /// backward its gradients. The loss must be a sum over the rows of the batch, so that the gradient of a row
+  /// is that of its own loss. Leaves the model as it was, its gradients zero. `progress`, if not empty, gets
+  /// the number of all sequences so far.
   void run(int64_t sequences, const ReportDone& progress, const std::function<Variable()>& loss);
-  /// All batches together, in the order in which the layers began. Throws InputError if none was seen.
-  std::vector<ProbedLayer> layers();
-  /// The layers, and the mean of the losses; `loss` says in words what they are.
+  /// All batches together: the layers in the order in which they began, and the mean of the losses; `loss`
+  /// says in words what they are. Throws InputError if no layer was seen.
   Probed result(const std::string& loss);
 
  private:
@@ -164,7 +162,8 @@ struct ProbeOptions {
 /// Sequences that are read at once.
 constexpr int64_t probed_at_once = 32;
 
-/// `count` of the numbers below `all`, at equal distances; all of them if there are no more.
+/// `count` of all items, or of the numbers below `all`, at equal distances; all of them if there are no more.
+std::vector<int64_t> evenly(const std::vector<int64_t>& all, int64_t count);
 std::vector<int64_t> evenly(int64_t all, int64_t count);
 
 /// Keeps the last target of each of B sentences, whose targets come step by step; the others are not scored.
@@ -173,13 +172,14 @@ Tokens last_alone(const std::vector<int32_t>& targets, const std::vector<int64_t
 /// Probes with loss(batch), the sum over the rows of a batch, of the items `chosen` of held-out data.
 /// `progress`, if not empty, gets the number of rows done. The functions probe() of models other than
 /// language models are in lm/tasks.
-template <class Batch, class Batches, class LossOf>
+template <class Batches, class LossOf>
 Probed probe_batches(Module& model, const std::string& loss_in_words, Batches batches,
                      std::vector<int64_t> chosen, const ReportDone& progress, LossOf loss) {
   RecurrentProbe probe(model);
   batches.choose(std::move(chosen));
   batches.seek(0, 0);
-  for (Batch batch; batches.next(batch);) probe.run(batch.share.count, progress, [&] { return loss(batch); });
+  for (typename Batches::Staged batch; batches.next(batch);)
+    probe.run(batch.share.count, progress, [&] { return loss(batch); });
   return probe.result(loss_in_words);
 }
 

@@ -38,11 +38,15 @@ double score(const float* x, const double* w, std::int64_t width) {
   return std::accumulate(sums, sums + lanes, sum);
 }
 
-std::int64_t outputs_of(std::int64_t classes) { return classes == 2 ? 1 : classes; }
+std::size_t outputs_of(std::int64_t classes) { return classes == 2 ? 1 : static_cast<std::size_t>(classes); }
 
-/// Scores of the classes to log probabilities, in place; with one score of two classes to both.
-void to_log_probabilities(Numbers& scores, std::int64_t classes) {
-  if (outputs_of(classes) == 1) scores = {0, scores[0]};
+/// The log probabilities of the classes for a row; of two classes one has the score 0.
+void find_log_probabilities(std::span<const float> x, const Numbers& weights, std::int64_t classes,
+                            Numbers& scores) {
+  const std::size_t outputs = outputs_of(classes), stride = x.size() + 1;
+  scores.resize(outputs);
+  for (std::size_t k = 0; k < outputs; ++k) scores[k] = score(x.data(), &weights[k * stride], std::ssize(x));
+  if (outputs == 1) scores = {0, scores[0]};
   const double most = *std::max_element(scores.begin(), scores.end());
   double sum = 0;
   for (const double it : scores) sum += std::exp(it - most);
@@ -54,7 +58,7 @@ class LogisticLoss {
  public:
   LogisticLoss(const TargetRows& data, double C)
       : data_(data),
-        outputs_(static_cast<std::size_t>(outputs_of(data.classes))),
+        outputs_(outputs_of(data.classes)),
         penalty_(1 / (C * static_cast<double>(data.rows.size()))) {}
 
   std::size_t size() const { return outputs_ * stride(); }
@@ -66,18 +70,16 @@ class LogisticLoss {
     double loss = 0;
     Numbers log_p;
     for (const std::int64_t row : data_.rows) {
-      const float* const x = data_.features[row].data();
+      const std::span<const float> x = data_.features[row];
       const double* const target = &data_.targets[static_cast<std::size_t>(row) * K];
-      log_p.resize(outputs_);
-      for (std::size_t k = 0; k < outputs_; ++k) log_p[k] = score(x, &w[k * stride()], data_.features.width);
-      to_log_probabilities(log_p, data_.classes);
+      find_log_probabilities(x, w, data_.classes, log_p);
       for (std::size_t k = 0; k < K; ++k) loss -= target[k] * log_p[k];
       for (std::size_t k = 0; k < outputs_; ++k) {
         const std::size_t of_class = outputs_ == 1 ? 1 : k;
         const double d = share * (std::exp(log_p[of_class]) - target[of_class]);
         double* const to = &gradient[k * stride()];
-        for (std::int64_t i = 0; i < data_.features.width; ++i) to[i] += d * static_cast<double>(x[i]);
-        to[data_.features.width] += d;
+        for (std::size_t i = 0; i < x.size(); ++i) to[i] += d * static_cast<double>(x[i]);
+        to[x.size()] += d;
       }
     }
     double squares = 0;
@@ -135,9 +137,8 @@ class History {
 };
 
 double largest(const Numbers& g) {
-  double most = 0;
-  for (const double x : g) most = std::max(most, std::abs(x));
-  return most;
+  return std::accumulate(g.begin(), g.end(), 0.0,
+                         [](double most, double x) { return std::max(most, std::abs(x)); });
 }
 
 /// From w to where no partial derivative is above `tolerance`.
@@ -170,9 +171,7 @@ void minimise(const LogisticLoss& objective, Numbers& w, double tolerance) {
 
 std::vector<double> LogisticModel::probabilities(std::span<const float> row) const {
   Numbers p;
-  for (std::int64_t k = 0; k < outputs_of(classes); ++k)
-    p.push_back(score(row.data(), &weights[static_cast<std::size_t>(k * (width + 1))], width));
-  to_log_probabilities(p, classes);
+  find_log_probabilities(row, weights, classes, p);
   for (double& it : p) it = std::exp(it);
   return p;
 }
@@ -234,7 +233,8 @@ std::pair<TargetRows, std::vector<std::int64_t>> divided(const TargetRows& data,
 double best_C(const TargetRows& data, const std::vector<std::int32_t>& labels, std::int64_t folds,
               std::uint64_t seed) {
   const std::vector<std::int64_t> fold = random_folds(std::ssize(data.rows), folds, seed);
-  std::vector<std::int64_t> right(tried_C.size() * static_cast<std::size_t>(folds), 0);
+  std::vector<std::vector<std::int64_t>> right(static_cast<std::size_t>(folds),
+                                               std::vector<std::int64_t>(tried_C.size(), 0));
   std::vector<std::exception_ptr> failures(static_cast<std::size_t>(folds));
   parallel_for(folds, true, [&](std::int64_t f) {
     try {
@@ -243,7 +243,7 @@ double best_C(const TargetRows& data, const std::vector<std::int32_t>& labels, s
       for (std::size_t c = 0; c < tried_C.size(); ++c) {
         model = fit_logistic(parts.first, tried_C[c], logistic_tolerance, model);
         for (const std::int64_t row : parts.second)
-          right[c * static_cast<std::size_t>(folds) + static_cast<std::size_t>(f)] +=
+          right[static_cast<std::size_t>(f)][c] +=
               model.most_probable(data.features[row]) == labels[static_cast<std::size_t>(row)];
       }
     } catch (...) {  // such as that there is no more memory: no exception may leave the loop's body
@@ -255,8 +255,8 @@ double best_C(const TargetRows& data, const std::vector<std::int32_t>& labels, s
   std::size_t best = 0;
   std::int64_t most = -1;
   for (std::size_t c = 0; c < tried_C.size(); ++c) {
-    const auto first = right.begin() + static_cast<std::ptrdiff_t>(c) * folds;
-    const std::int64_t count = std::accumulate(first, first + folds, std::int64_t{0});
+    std::int64_t count = 0;
+    for (const std::vector<std::int64_t>& of_fold : right) count += of_fold[c];
     if (count > most) best = c, most = count;
   }
   return tried_C[best];

@@ -96,21 +96,12 @@ Vectors mean_word_vectors(SkipThought& model, const Sentences& sentences,
 
 namespace {
 
-/// X^T X and X^T Y, over rows that are added one by one.
-class NormalEquations {
- public:
-  void add(std::span<const double> x, std::span<const double> y) {
-    if (XtX.empty()) XtX.resize(x.size() * x.size()), XtY.resize(x.size() * y.size());
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      for (std::size_t j = 0; j < x.size(); ++j) XtX[i * x.size() + j] += x[i] * x[j];
-      for (std::size_t j = 0; j < y.size(); ++j) XtY[i * y.size() + j] += x[i] * y[j];
-    }
-    ++rows;
-  }
-
-  std::vector<double> XtX{}, XtY{};
-  std::int64_t rows = 0;
-};
+/// Adds the product x y^T.
+void add_product(std::span<const double> x, std::span<const double> y, std::vector<double>& sums) {
+  sums.resize(x.size() * y.size());
+  for (std::size_t i = 0; i < x.size(); ++i)
+    for (std::size_t j = 0; j < y.size(); ++j) sums[i * y.size() + j] += x[i] * y[j];
+}
 
 }  // namespace
 
@@ -157,7 +148,7 @@ VocabularyExpansion expand_vocabulary(const SkipThought& model, const Vocabulary
   std::vector<std::vector<real>> tables = tables_of(model);
   const auto E = static_cast<std::size_t>(model.options().embedding);
 
-  NormalEquations sums;
+  std::vector<double> XtX, XtY;
   std::unordered_set<std::int32_t> seen;
   const std::int64_t D = read_word_vectors(file, [&](std::string_view word, std::span<const double> vector) {
     const auto id = vocabulary.id(word);
@@ -166,15 +157,17 @@ VocabularyExpansion expand_vocabulary(const SkipThought& model, const Vocabulary
     for (const std::vector<real>& table : tables)
       for (std::size_t e = 0; e < E; ++e)
         own.push_back(static_cast<double>(table[static_cast<std::size_t>(*id) * E + e]));
-    sums.add(vector, own);
+    add_product(vector, vector, XtX);
+    add_product(vector, own, XtY);
   });
+  const auto shared = std::ssize(seen);
   check_input(
-      sums.rows >= D,
+      shared >= D,
       "{}: {} of its words are in the run's vocabulary, and a map from {} numbers needs as many or more",
-      name, sums.rows, D);
-  const std::vector<double> W = least_squares(std::move(sums.XtX), std::move(sums.XtY), D, name);
+      name, shared, D);
+  const std::vector<double> W = least_squares(std::move(XtX), std::move(XtY), D, name);
 
-  VocabularyExpansion result{vocabulary, {}, sums.rows, std::ssize(words)};
+  VocabularyExpansion result{vocabulary, {}, shared, std::ssize(words)};
   const std::unordered_set<std::string> wanted(words.begin(), words.end());
   const std::size_t columns = E * tables.size();
   read_word_vectors(file, [&](std::string_view word, std::span<const double> vector) {

@@ -11,7 +11,6 @@
 #include "autograd/operators/arithmetic.h"
 #include "data/sentences/labelled_sentences.h"
 #include "lm/tasks/sentence_task.h"
-#include "nn/cells/catalogue.h"
 #include "nn/models/sentence_classifier.h"
 
 namespace rondo {
@@ -34,7 +33,7 @@ inline CrossEntropy nats_of(SentenceClassifier& model, const LabelledBatch& batc
 inline Scores evaluate_on(SentenceClassifier& model, const LabelledSentences& sentences,
                           const ReportDone& progress = {}) {
   Choices choices;
-  const double seconds = read_batches<LabelledBatch>(
+  const double seconds = read_batches(
       model, LabelledBatches({.batch = rows_at_once, .by = BatchBy::symbols}, sentences, 1), progress,
       [&](const LabelledBatch& it) {
         const Variable summary = summary_of(model, it.sentences, tokens(it.sentences.ids));
@@ -69,23 +68,16 @@ inline std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& 
 /// Probes with the loss of the label.
 inline Probed probe(SentenceClassifier& model, const LabelledSentences& sentences,
                     const ProbeOptions& options, const ReportDone& progress = {}) {
-  return probe_batches<LabelledBatch>(
+  return probe_batches(
       model, "the loss of the label", LabelledBatches({.batch = probed_at_once}, sentences, 1),
       evenly(sentences.size(), options.sequences), progress,
       [&](const LabelledBatch& it) { return nats_of(model, it, tokens_of(indices_of(it))).total; });
 }
 
-class Classification
-    : public SentenceObjective<SentenceClassifier, LabelledBatches, LabelledBatch, LabelledSentences> {
+class Classification : public SentenceObjective<SentenceClassifier, LabelledBatches> {
  public:
-  /// The seed determines the order of the batches. InputErrors of LabelledBatches.
-  Classification(SentenceClassifier& model, const SentenceBatchOptions& options,
-                 const LabelledSentences& train, const LabelledSentences& valid, uint64_t seed = 1)
-      : SentenceObjective(model, LabelledBatches(options, train, seed), valid) {}
-
-  int64_t scored_per_epoch() const override { return batches_.scored(); }
+  using SentenceObjective::SentenceObjective;
   std::string scored_items() const override { return "sentences"; }
-  Scores evaluate(const ReportDone& progress = {}) override { return evaluate_on(model_, valid_, progress); }
 };
 
 // --- The task ---
@@ -110,8 +102,6 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
   void check(const std::string& where) const override {
     check_section(where, "data", settings.files);
     SentenceTask::check(where);
-    check_rows_at_once(where, traits_of(settings.model.cell).looks_across_rows, "train.batch",
-                       settings.train.batch);
     check_input(
         settings.tokenization.unit != Unit::bytes || settings.files.encoding == Encoding::utf8,
         "{}: data.encoding = \"{}\" is for words and characters; bytes are read as they are: leave it out",
@@ -136,29 +126,13 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
   }
   std::string other_text() const override { return "FILE"; }
   void open_other(const std::string& path, const DataSource& /*source*/) override {
-    Text file = read_labelled_file(path, settings.files.encoding, settings.tokenization.unit);
-    texts_.files = {{file.name, file.sha256}};
-    texts_.notes = file.notes;
-    texts_.test = labelled_text(std::move(file));
+    texts_ = {};
+    texts_.test = labelled_text(
+        texts_.record(read_labelled_file(path, settings.files.encoding, settings.tokenization.unit)));
   }
   void make_vocabularies() override {
     vocabularies_ = {Vocabulary(texts_.train.sentences, settings.tokenization, settings.limits)};
     labels_ = labels_of(texts_.train);
-  }
-  std::vector<std::string> vocabulary_names() const override {
-    std::vector<std::string> names = SentenceTask::vocabulary_names();
-    names.emplace_back("labels.txt");
-    return names;
-  }
-  VocabularyFiles vocabularies() const override {
-    VocabularyFiles files = SentenceTask::vocabularies();
-    files.emplace_back("labels.txt", labels_->to_text());
-    return files;
-  }
-  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
-    SentenceTask::set_vocabularies(files, folder);
-    labels_ = Vocabulary::from_text(content_among(files, "labels.txt"), folder + "/labels.txt",
-                                    tokenization_of_labels);
   }
   void assume(const Sizes& sizes) override {
     const std::int64_t length = length_within(0), count = sentences_of(settings.train, length);
@@ -179,9 +153,7 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
   /// The most probable class of each sentence.
   std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
     EncodedLines encoded = encode_lines(lines, vocabulary());
-    Sentences sentences;
-    for (const std::vector<std::int32_t>& ids : encoded.ids) sentences.add(ids);
-    const std::vector<MostProbableClass> classes = most_probable_classes(own(model), sentences);
+    const std::vector<MostProbableClass> classes = most_probable_classes(own(model), encoded.ids);
     for (std::size_t i = 0; i < classes.size(); ++i) {
       LineAnswer& answer = encoded.answers[encoded.lines[i]];
       answer.text = labels_->symbol(classes[i].id);
@@ -191,10 +163,15 @@ class ClassificationTask : public SentenceTask<ClassificationTask, Classificatio
   }
 
  private:
+  std::string further_file() const override { return "labels.txt"; }
+  std::string further_content() const override { return labels_->to_text(); }
+  void read_further(const std::string& content, const std::string& path) override {
+    labels_ = Vocabulary::from_text(content, path, tokenization_of_labels);
+  }
   std::vector<UnknownShare> shares_of(const std::string& split, const LabelledSentences& it) const override {
     return {share_of(text(split).sentences, it.sentences, vocabulary(), false)};
   }
-  bool has_test() const override { return texts_.test.has_value(); }
+  std::string left_out_of(const std::string& split) const override { return text(split).left_out; }
   LabelledSentences encode(const std::string& split) const override {
     return encode_labelled(text(split), vocabulary(), *labels_);
   }

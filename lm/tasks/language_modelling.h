@@ -299,7 +299,6 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
   std::vector<UnknownShare> shares_of(const std::string& split, const EncodedText& it) const override {
     return {{text(split).name, it.counts.unknowns, std::ssize(it.ids)}};
   }
-  bool has_test() const override { return texts_.test.has_value(); }
   EncodedText encode(const std::string& split) const override {
     const Text& of = text(split);
     EncodedText encoded = encode_text(of, vocabulary(), ids_folder());

@@ -171,8 +171,7 @@ class LanguageModelling : public Objective {
   void begin_epoch(int64_t epoch) override {
     epoch_ = epoch;
     batches_.seek(epoch, 0);
-    copy_states(first_states(), states_);
-    for (State& state : states_) state.steps = 0;
+    reset(states_);
   }
   bool next_batch(Batch& batch) override {
     if (!batches_.next(chunk_)) return false;
@@ -299,20 +298,17 @@ class LanguageModelling : public Objective {
  private:
   /// Some streams of a chunk, divided into pieces in time: several pieces if padding can be left out.
   struct Part {
-    int64_t first = 0;       // stream
-    size_t first_index = 0;  // in the batch's indices: inputs, targets, inputs, ... of the pieces
+    int64_t first = 0;  // stream
     std::vector<Chunk> pieces;
+    size_t first_index = 0;  // in the batch's indices: inputs, targets, inputs, ... of the pieces
   };
   std::vector<Part> parts_of(const Chunk& chunk) const {
     std::vector<Part> parts;
-    size_t index = 0;
     for (int64_t first = 0; first < chunk.streams; first += options_.micro_batch) {
       const Chunk streams = streams_of(chunk, first, options_.micro_batch);
       const bool is_padded = streams.scored < streams.steps * streams.streams;
-      parts.push_back({first, index,
-                       leaves_out_padding() && is_padded ? pieces_without_padding(streams, piece_steps)
-                                                         : std::vector{streams}});
-      index += 2 * parts.back().pieces.size();
+      parts.push_back({first, leaves_out_padding() && is_padded ? pieces_without_padding(streams, piece_steps)
+                                                                : std::vector{streams}});
     }
     return parts;
   }
@@ -325,11 +321,13 @@ class LanguageModelling : public Objective {
   void stage(Batch& batch) {
     parts_ = own_parts_of(chunk_);
     batch.parts = std::ssize(parts_);
-    for (const Part& part : parts_)
+    for (Part& part : parts_) {
+      part.first_index = batch.indices.size();
       for (const Chunk& piece : part.pieces) {
         batch.indices.push_back(piece.inputs);
         batch.indices.push_back(piece.targets);
       }
+    }
     batch.scored = chunk_.scored;
     // Merity et al. 2018, section 5. A sum over time is proportional to the chunk's length by itself.
     if (options_.batches.chunks.deviation > 0 && options_.loss == LossScale::mean)
@@ -347,10 +345,7 @@ class LanguageModelling : public Objective {
   std::vector<Part> own_parts_of(const Chunk& chunk) const {
     const std::vector<Part> all = parts_of(chunk);
     const auto first = [&](int64_t rank) { return all.begin() + std::ssize(all) * rank / ranks_; };
-    std::vector<Part> own(first(rank_), first(rank_ + 1));
-    const size_t first_index = own.front().first_index;
-    for (Part& part : own) part.first_index -= first_index;
-    return own;
+    return {first(rank_), first(rank_ + 1)};
   }
   /// Runs a part from `states`, which are then the states at its end; calls use(output, piece) for each
   /// piece.
@@ -396,7 +391,9 @@ class LanguageModelling : public Objective {
   void advance(std::vector<State>& states, const Chunk& chunk, int64_t step) const {
     for (State& state : states)
       if (carries_state()) state.steps += chunk.steps;
-    if (options_.reset_every == 0 || step % options_.reset_every != 0) return;
+    if (options_.reset_every > 0 && step % options_.reset_every == 0) reset(states);
+  }
+  void reset(std::vector<State>& states) const {
     copy_states(first_states(), states);
     for (State& state : states) state.steps = 0;
   }

@@ -56,6 +56,8 @@ struct MultiTaskText {
   bool has_test = false;            // of the first task's languages
   std::vector<FileDigest> files{};  // first those of the first task, in the order of open_parallel_text()
   std::vector<std::string> notes{};
+
+  bool has(std::string_view split) const { return split == "test" ? has_test : split == "valid"; }
 };
 
 inline std::string section_of_task(const std::string& name) { return "tasks." + name; }
@@ -155,30 +157,29 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
     const MixedTaskOptions& first = settings.tasks.front();
     check_input(!source.path.empty(), "which text? give --data a folder with {0}.{1} and {0}.{2}",
                 settings.translation.data.files.train, first.source, first.target);
-    const auto open_pair = [&](const std::string& target) {
-      return open_parallel_text(source.path, parallel(first.source, target), tokenization().unit);
-    };
-    const ParallelText pairs = open_pair(first.target);
-    texts_ = {
-        .languages = {}, .has_test = pairs.test.has_value(), .files = pairs.files, .notes = pairs.notes};
-    add_language(texts_, first.source, pairs, true);
-    add_language(texts_, first.target, pairs, false);
+    texts_ = {};
     for (const std::string& language : languages()) {
-      if (texts_.languages.contains(language)) continue;
-      const ParallelText further = open_pair(language);
-      add_language(texts_, language, further, false);
-      for (const FileDigest& file : further.files)
+      if (language == first.source) continue;  // it is read with the first target
+      const ParallelText pairs =
+          open_parallel_text(source.path, parallel(first.source, language), tokenization().unit);
+      if (language == first.target) {
+        texts_.has_test = pairs.test.has_value();
+        add_language(texts_, first.source, pairs, true);
+      }
+      add_language(texts_, language, pairs, false);
+      for (const FileDigest& file : pairs.files)
         if (std::none_of(texts_.files.begin(), texts_.files.end(),
                          [&](const FileDigest& it) { return it.path == file.path; }))
           texts_.files.push_back(file);
-      for (const std::string& note : further.notes)
+      for (const std::string& note : pairs.notes)
         if (std::find(texts_.notes.begin(), texts_.notes.end(), note) == texts_.notes.end())
           texts_.notes.push_back(note);
     }
   }
   std::string other_text() const override { return "NAME"; }
   void open_other(const std::string& path, const DataSource& /*source*/) override {
-    texts_ = {.languages = {}, .has_test = true, .files = {}, .notes = {}};
+    texts_ = {};
+    texts_.has_test = true;
     for (const std::string& language : std::set<std::string>{chosen().source, chosen().target}) {
       if (language.empty()) continue;  // the source of a language model
       const Text side = open_side(path, language, tokenization().unit);
@@ -225,7 +226,7 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
       // Only the first task, which decides, has references to translate.
       if (parts_.size() > 1) part.valid.references.clear();
     }
-    if (has_test()) encoded("test");  // of the first task, which is the chosen one in a training
+    if (texts_.has_test) encoded("test");  // of the first task, which is the chosen one in a training
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = TextTask::notes();
@@ -306,7 +307,7 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
   /// Returns what a task reads and writes: a translation a share of the training text, all others the whole.
   /// The source of a language model is empty lines. InputError if there is no test text.
   TextPair text_of(const MixedTaskOptions& task, Split split) const {
-    check_input(split != Split::test || has_test(),
+    check_input(split != Split::test || texts_.has_test,
                 "there is no test text (data.test_files): choose train or valid");
     const Text& target = texts_.languages.at(task.target).at(split);
     if (task.source.empty()) return {empty_lines(target), target};
@@ -349,7 +350,6 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
     files.target_language = target;
     return files;
   }
-  bool has_test() const override { return texts_.has_test; }
   const Vocabulary& of_language(const std::string& language) const {
     const std::vector<std::string> all = languages();
     return vocabularies_.at(

@@ -92,8 +92,8 @@ inline FrequencyBaselines frequency_baselines(const Questions& questions) {
 inline Scores evaluate_on(AttentiveReader& model, const Questions& questions,
                           const ReportDone& progress = {}) {
   Choices choices;
-  const double seconds = read_batches<QuestionBatch>(
-      model, evaluation_batches(questions), progress, [&](const QuestionBatch& it) {
+  const double seconds =
+      read_batches(model, evaluation_batches(questions), progress, [&](const QuestionBatch& it) {
         const std::vector<Tokens> indices = tokens_of(indices_of(it));
         const Variable joint = read_questions(model, it, indices).joint;
         choices.add(model.logits(joint), model.cross_entropy(joint, indices[2]), it.answers);
@@ -132,7 +132,7 @@ inline std::vector<Answer> most_probable_answers(AttentiveReader& model, const Q
   if (questions.size() == 0) return {};
   std::vector<Answer> answers(static_cast<std::size_t>(questions.size()));
   const auto K = static_cast<std::size_t>(model.entities());
-  read_batches<QuestionBatch>(model, evaluation_batches(questions), {}, [&](const QuestionBatch& batch) {
+  read_batches(model, evaluation_batches(questions), {}, [&](const QuestionBatch& batch) {
     const AttentiveReader::Output output = read_questions(model, batch, tokens_of(indices_of(batch)));
     const std::vector<real> log_p = log_softmax(model.logits(output.joint)).value().to_vector();
     const std::vector<real> weights = output.attention.value().to_vector();
@@ -156,25 +156,16 @@ inline Probed probe(AttentiveReader& model, const Questions& questions, const Pr
   for (std::int64_t i = 0; i < questions.size(); ++i)
     if (questions.answers[static_cast<std::size_t>(i)] >= 0) known.push_back(i);
   check_input(!known.empty(), "no question has an answer that the model knows");
-  std::vector<std::int64_t> chosen;
-  for (const std::int64_t i : evenly(std::ssize(known), options.sequences))
-    chosen.push_back(known[static_cast<std::size_t>(i)]);
-  return probe_batches<QuestionBatch>(
-      model, "the loss of the answer", QuestionBatches({.batch = probed_at_once}, questions, 1), chosen,
-      progress, [&](const QuestionBatch& it) { return nats_of(model, it, tokens_of(indices_of(it))).total; });
+  return probe_batches(
+      model, "the loss of the answer", QuestionBatches({.batch = probed_at_once}, questions, 1),
+      evenly(known, options.sequences), progress,
+      [&](const QuestionBatch& it) { return nats_of(model, it, tokens_of(indices_of(it))).total; });
 }
 
-class QuestionAnswering
-    : public SentenceObjective<AttentiveReader, QuestionBatches, QuestionBatch, Questions> {
+class QuestionAnswering : public SentenceObjective<AttentiveReader, QuestionBatches> {
  public:
-  /// The seed determines the order of the batches. InputErrors of QuestionBatches.
-  QuestionAnswering(AttentiveReader& model, const QuestionBatchOptions& options, const Questions& train,
-                    const Questions& valid, uint64_t seed = 1)
-      : SentenceObjective(model, QuestionBatches(options, train, seed), valid) {}
-
-  int64_t scored_per_epoch() const override { return batches_.scored(); }
+  using SentenceObjective::SentenceObjective;
   std::string scored_items() const override { return "questions"; }
-  Scores evaluate(const ReportDone& progress = {}) override { return evaluate_on(model_, valid_, progress); }
 
  private:
   std::string limit_of_lengths() const override { return "data.document_words"; }
@@ -246,10 +237,6 @@ class QuestionAnsweringTask
     return {.data = joined({keys_of(settings.questions), keys_of(settings.limits)}),
             .model = keys_of(settings.model),
             .train = keys_of(settings.train)};
-  }
-  void check(const std::string& where) const override {
-    SentenceTask::check(where);
-    check_rows_at_once(where, looks_across_rows(settings.model), "train.batch", settings.train.batch);
   }
   std::string belongs_to_data() const override { return "its entities belong to its documents"; }
   bool predicts_text() const override { return false; }
@@ -330,7 +317,8 @@ class QuestionAnsweringTask
   }
 
  private:
-  bool has_test() const override { return texts_.test.has_value(); }
+  bool has_batch_norm() const override { return looks_across_rows(settings.model); }
+  std::string left_out_of(const std::string& split) const override { return text(split).left_out; }
   Questions encode(const std::string& split) const override {
     return encode_questions(text(split), vocabulary(), settings.questions.document_words);
   }

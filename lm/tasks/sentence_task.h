@@ -8,6 +8,7 @@
 #include "lm/evaluation/evaluation.h"
 #include "lm/tasks/task.h"
 #include "lm/training/objective.h"
+#include "nn/cells/catalogue.h"
 
 namespace rondo {
 
@@ -15,15 +16,19 @@ namespace rondo {
 // What objectives that read whole sentences in batches share: the place in the data, and the division of a
 // batch among ranks. No state is carried from batch to batch.
 
-/// `Batches` is PairBatches, LabelledBatches or the like, `Staged` what its next() gives, and `Data` what is
-/// evaluated on. Functions of a task say what is computed: indices_of(batch) what the device needs of a
-/// batch, and nats_of(model, batch, indices) its losses.
-template <class Model, class Batches, class Staged, class Data>
+/// `Batches` is PairBatches, LabelledBatches or the like. Functions of a task say what is computed:
+/// indices_of(batch) what the device needs of a batch, nats_of(model, batch, indices) its losses, and
+/// evaluate_on(model, valid, progress) the scores.
+template <class Model, class Batches, class Valid = typename Batches::Items>
 class SentenceObjective : public Objective {
  public:
-  /// The model, the text of the batches and `valid` must outlive it.
-  SentenceObjective(Model& model, Batches batches, const Data& valid)
-      : model_(model), batches_(std::move(batches)), valid_(valid) {}
+  using Staged = typename Batches::Staged;
+
+  /// The model and both texts must outlive it. The seed determines the order of the batches. InputErrors of
+  /// the batches.
+  SentenceObjective(Model& model, const typename Batches::Settings& options,
+                    const typename Batches::Items& train, const Valid& valid, uint64_t seed = 1)
+      : model_(model), batches_(options, train, seed), valid_(valid) {}
 
   Module& model() override { return model_; }
   void begin_epoch(int64_t epoch) override {
@@ -53,9 +58,12 @@ class SentenceObjective : public Objective {
   /// The mean over averaged() is minimised.
   Loss loss(int64_t /*part*/, const std::vector<Tokens>& indices, RandomContext random) override {
     begin_update(random);
-    const CrossEntropy nats = nats_of(model_, staged_, indices);
+    const CrossEntropy nats = nats_of_staged(indices);
     return {nats.total / static_cast<real>(averaged()), {nats.each}};
   }
+  int64_t scored_per_epoch() const override { return batches_.scored() * parts(); }
+  /// `progress` gets the number of items done.
+  Scores evaluate(const ReportDone& progress = {}) override { return evaluate_on(model_, valid_, progress); }
   void divide(int64_t ranks, int64_t own) override { batches_.divide(ranks, own); }
   double epoch_fraction() const override {
     return static_cast<double>(batches_.position()) / static_cast<double>(batches_.length());
@@ -72,8 +80,18 @@ class SentenceObjective : public Objective {
  protected:
   /// What a user can make smaller so that batches have fewer steps.
   virtual std::string limit_of_lengths() const { return "the longest sentences"; }
-  /// How many terms each part of the model scores in the whole staged batch, and how many parts there are.
-  virtual int64_t scored() const { return staged_.share.whole; }
+  virtual CrossEntropy nats_of_staged(const std::vector<Tokens>& indices) {
+    return nats_of(model_, staged_, indices);
+  }
+  /// How many terms each part of the model scores in the whole staged batch: one for each row, unless the
+  /// batch has counted them.
+  int64_t scored() const {
+    if constexpr (requires { staged_.scored; })
+      return staged_.scored;
+    else
+      return staged_.share.whole;
+  }
+  /// How many parts of the model there are.
   virtual int64_t parts() const { return 1; }
   /// The number of terms, or of rows, over which the mean is minimised.
   virtual int64_t averaged() const { return scored(); }
@@ -85,7 +103,7 @@ class SentenceObjective : public Objective {
 
   Model& model_;
   Batches batches_;
-  const Data& valid_;
+  const Valid& valid_;
   Staged staged_;
 
  private:
@@ -109,6 +127,7 @@ class SentenceTask : public TextTask<Derived, Settings, Model, Texts, Encoded> {
     check_section(where, "data", settings.tokenization);
     check_section(where, "data", settings.limits);
     check_section(where, "", settings.model);
+    check_rows_at_once(where, has_batch_norm(), "train.batch", order_of(settings.train).batch);
   }
   std::int64_t validation_size() const override { return encoded("valid").size(); }
   std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
@@ -117,7 +136,7 @@ class SentenceTask : public TextTask<Derived, Settings, Model, Texts, Encoded> {
   Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
     const Encoded& text = encoded(split);
     Scores scores = evaluate_on(own(model), text, progress_of("evaluating " + split, text.size()));
-    if constexpr (requires { this->text(split).left_out; }) scores.warning = this->text(split).left_out;
+    scores.warning = left_out_of(split);
     return scores;
   }
   Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
@@ -125,6 +144,12 @@ class SentenceTask : public TextTask<Derived, Settings, Model, Texts, Encoded> {
     using rondo::probe;
     return probe(own(model), encoded(split), options, progress);
   }
+
+ protected:
+  /// Whether its model takes statistics over the rows of a batch.
+  virtual bool has_batch_norm() const { return traits_of(cell()).looks_across_rows; }
+  /// The note about what is left out of a split; empty: nothing.
+  virtual std::string left_out_of(const std::string& /*split*/) const { return ""; }
 };
 
 }  // namespace rondo

@@ -31,6 +31,8 @@ inline Keys keys_of(SkipThoughtTaskOptions& options) {
          "folders of the sets, as those of `lm eval --sentences`"}}});
 }
 
+inline const SentenceBatchOptions& order_of(const SkipThoughtTaskOptions& options) { return options.batches; }
+
 /// What the objective and evaluations read of a batch: the ids of the middle sentences, and the inputs and
 /// the targets of those before and after them.
 inline std::vector<std::vector<int32_t>> indices_of(const TripleBatch& it) {
@@ -62,7 +64,7 @@ inline CrossEntropy nats_of(SkipThought& model, const TripleBatch& batch, const 
 inline Scores evaluate_on(SkipThought& model, const Triples& triples, const ReportDone& progress = {},
                           std::optional<std::int32_t> unknown_id = {}) {
   Evaluation sums;
-  sums.seconds = read_batches<TripleBatch>(
+  sums.seconds = read_batches(
       model, TripleBatches({.batch = rows_at_once, .by = BatchBy::symbols, .both_sides = true}, triples, 1),
       progress, [&](const TripleBatch& batch) {
         const std::vector<Tokens> ids = tokens_of(indices_of(batch));
@@ -79,23 +81,21 @@ inline Scores evaluate_on(SkipThought& model, const Triples& triples, const Repo
 /// combination that of both models.
 inline Probed probe(SkipThought& model, const Triples& triples, const ProbeOptions& options,
                     const ReportDone& progress = {}) {
-  return probe_batches<TripleBatch>(model, "the losses of the last words of both neighbours",
-                                    TripleBatches({.batch = probed_at_once}, triples, 1),
-                                    evenly(triples.size(), options.sequences), progress,
-                                    [&](const TripleBatch& it) {
-                                      std::vector<Tokens> ids = tokens_of(indices_of(it));
-                                      ids[2] = last_alone(it.previous.targets, it.previous.lengths);
-                                      ids[4] = last_alone(it.next.targets, it.next.lengths);
-                                      return nats_of(model, it, ids).total;
-                                    });
+  return probe_batches(model, "the losses of the last words of both neighbours",
+                       TripleBatches({.batch = probed_at_once}, triples, 1),
+                       evenly(triples.size(), options.sequences), progress, [&](const TripleBatch& it) {
+                         std::vector<Tokens> ids = tokens_of(indices_of(it));
+                         ids[2] = last_alone(it.previous.targets, it.previous.lengths);
+                         ids[4] = last_alone(it.next.targets, it.next.lengths);
+                         return nats_of(model, it, ids).total;
+                       });
 }
 
-class SkipThoughtObjective : public SentenceObjective<SkipThought, TripleBatches, TripleBatch, Triples> {
+class SkipThoughtObjective : public SentenceObjective<SkipThought, TripleBatches> {
  public:
-  /// The seed determines the order of the batches. InputErrors of TripleBatches.
   SkipThoughtObjective(SkipThought& model, const SkipThoughtTaskOptions& options, const Triples& train,
                        const Triples& valid, uint64_t seed = 1)
-      : SentenceObjective(model, TripleBatches(options.batches, train, seed), valid) {}
+      : SentenceObjective(model, options.batches, train, valid, seed) {}
 
   /// The mean over the symbols of both written sentences is minimised.
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override {
@@ -105,12 +105,9 @@ class SkipThoughtObjective : public SentenceObjective<SkipThought, TripleBatches
     // Each part is trained as if it were alone: its mean, not that over the symbols of all parts.
     return {(previous.total + next.total) / static_cast<real>(staged_.scored), {previous.each, next.each}};
   }
-  int64_t scored_per_epoch() const override { return batches_.scored() * parts(); }
-  Scores evaluate(const ReportDone& progress = {}) override { return evaluate_on(model_, valid_, progress); }
 
  private:
   std::string limit_of_lengths() const override { return "data.max_length"; }
-  int64_t scored() const override { return staged_.scored; }
   /// The parts of the model share nothing.
   int64_t parts() const override { return std::ssize(model_.parts()); }
 };
@@ -136,9 +133,6 @@ class SkipThoughtTask : public SentenceTask<SkipThoughtTask, SkipThoughtSettings
   }
   void check(const std::string& where) const override {
     SentenceTask::check(where);
-    for (const std::string& cell : {settings.model.cell, settings.model.decoder_cell})
-      check_rows_at_once(where, traits_of(cell).looks_across_rows, "train.batch",
-                         settings.train.batches.batch);
     check_input(settings.train.sentences_every == 0 || !settings.train.sentence_sets.empty(),
                 "{}: train.sentences_every = {}: on which sets? Name folders in train.sentence_sets", where,
                 settings.train.sentences_every);
@@ -232,10 +226,12 @@ class SkipThoughtTask : public SentenceTask<SkipThoughtTask, SkipThoughtSettings
   void set_vocabulary(Vocabulary vocabulary) { vocabularies_ = {std::move(vocabulary)}; }
 
  private:
+  bool has_batch_norm() const override {
+    return SentenceTask::has_batch_norm() || traits_of(settings.model.decoder_cell).looks_across_rows;
+  }
   std::vector<UnknownShare> shares_of(const std::string& split, const Triples& it) const override {
     return {share_of(text(split), it.sentences, vocabulary())};
   }
-  bool has_test() const override { return texts_.test.has_value(); }
   Triples encode(const std::string& split) const override {
     return triples_of(text(split), vocabulary(), split == "train" ? settings.triples.max_length : 0);
   }

@@ -16,33 +16,28 @@
 #include "lm/decoding/speech_decoder.h"
 #include "lm/evaluation/metrics.h"
 #include "lm/tasks/sentence_task.h"
-#include "nn/cells/catalogue.h"
 #include "nn/models/ctc_model.h"
 
 namespace rondo {
 
 // --- Evaluation ---
 
-/// The frames of a batch on a device, [T, B, F].
-inline Tensor frames_of(const UtteranceBatch& batch, Device device) {
-  const std::vector<real> numbers(batch.frames.begin(), batch.frames.end());
-  return Tensor::from(numbers, {batch.steps, batch.utterances, batch.width}, device);
-}
-
 /// The device needs no ids: labels stay on the host.
 inline std::vector<std::vector<int32_t>> indices_of(const UtteranceBatch& /*batch*/) { return {}; }
 
-/// What a model computes of a batch, and -ln p(transcript | frames) of each utterance.
-struct SpeechLoss {
-  Variable scores, nats;
-};
-inline SpeechLoss loss_of(CtcModel& model, const UtteranceBatch& batch) {
-  const Variable scores = model.scores(frames_of(batch, model.device()), batch.lengths);
-  return {scores, ctc_loss(scores, CtcTargets(batch.labels, batch.lengths))};
+/// What a model computes of the frames of a batch.
+inline Variable scores_of(CtcModel& model, const UtteranceBatch& batch) {
+  const std::vector<real> numbers(batch.frames.begin(), batch.frames.end());
+  return model.scores(Tensor::from(numbers, {batch.steps, batch.utterances, batch.width}, model.device()),
+                      batch.lengths);
+}
+/// -ln p(transcript | frames) of each utterance.
+inline Variable nats_of(const UtteranceBatch& batch, const Variable& scores) {
+  return ctc_loss(scores, CtcTargets(batch.labels, batch.lengths));
 }
 inline CrossEntropy nats_of(CtcModel& model, const UtteranceBatch& batch,
                             const std::vector<Tokens>& /*indices*/ = {}) {
-  const Variable nats = loss_of(model, batch).nats;
+  const Variable nats = nats_of(batch, scores_of(model, batch));
   return {sum(nats), nats.value()};
 }
 
@@ -51,34 +46,32 @@ inline CrossEntropy nats_of(CtcModel& model, const UtteranceBatch& batch,
 /// of its transcript, infinite if it has too few steps. Dropout is off. `progress` gets the number of
 /// utterances done.
 template <class Use>
-void recognise_each(CtcModel& model, const Utterances& utterances, const FrameOptions& frames,
-                    const ReportDone& progress, Use use) {
+void recognise_each(CtcModel& model, const Utterances& utterances, const ReportDone& progress, Use use) {
   if (utterances.size() == 0) return;
-  read_batches<UtteranceBatch>(
-      model, UtteranceBatches({{.batch = rows_at_once, .by = BatchBy::symbols}, frames}, utterances, 1),
-      progress, [&](const UtteranceBatch& batch) {
-        const auto [scores, losses] = loss_of(model, batch);
-        const std::vector<real> nats = losses.value().to_vector();
-        const Tensor log_p = transpose_first_two(log_softmax(scores)).value().to(Device::cpu);
-        for (std::size_t b = 0; b < batch.indices.size(); ++b)
-          use(static_cast<std::size_t>(batch.indices[b]),
-              log_p[static_cast<std::int64_t>(b)].slice(0, batch.lengths[b]),
-              fits_into(batch.labels[b], batch.lengths[b]) ? static_cast<double>(nats[b])
-                                                           : std::numeric_limits<double>::infinity());
-      });
+  read_batches(model, UtteranceBatches({.batch = rows_at_once, .by = BatchBy::symbols}, utterances, 1),
+               progress, [&](const UtteranceBatch& batch) {
+                 const Variable scores = scores_of(model, batch);
+                 const std::vector<real> nats = nats_of(batch, scores).value().to_vector();
+                 const Tensor log_p = transpose_first_two(log_softmax(scores)).value().to(Device::cpu);
+                 for (std::size_t b = 0; b < batch.indices.size(); ++b)
+                   use(static_cast<std::size_t>(batch.indices[b]),
+                       log_p[static_cast<std::int64_t>(b)].slice(0, batch.lengths[b]),
+                       fits_into(batch.labels[b], batch.lengths[b])
+                           ? static_cast<double>(nats[b])
+                           : std::numeric_limits<double>::infinity());
+               });
 }
 /// Recognises and decodes batch by batch: the error rate of characters in percent, which decides, that of
 /// words, and nats for each character of the transcripts, without those that have too few steps. `progress`
 /// gets the number of utterances done.
-inline Scores evaluate_recogniser(CtcModel& model, const Utterances& utterances, const FrameOptions& frames,
-                                  const Vocabulary& vocabulary, const SpeechDecoder& decode,
-                                  const ReportDone& progress) {
+inline Scores evaluate_on(CtcModel& model, const Utterances& utterances, const SpeechDecoder& decode,
+                          const ReportDone& progress) {
   const auto begin = Clock::now();
   const auto count = static_cast<std::size_t>(utterances.size());
   std::vector<std::string> transcripts(count);
   std::vector<double> nats_of_each(count);
-  recognise_each(model, utterances, frames, progress, [&](std::size_t i, const Tensor& log_p, double nats) {
-    transcripts[i] = vocabulary.decode(decode(log_p).labels);
+  recognise_each(model, utterances, progress, [&](std::size_t i, const Tensor& log_p, double nats) {
+    transcripts[i] = utterances.vocabulary->decode(decode(log_p).labels);
     nats_of_each[i] = nats;
   });
   EditCounts characters, words;
@@ -115,19 +108,23 @@ inline Scores evaluate_recogniser(CtcModel& model, const Utterances& utterances,
           .details = std::move(details)};
 }
 
+/// The same with the best path.
+inline Scores evaluate_on(CtcModel& model, const Utterances& utterances, const ReportDone& progress) {
+  return evaluate_on(model, utterances, SpeechDecoder({}, *utterances.vocabulary), progress);
+}
+
 /// Which utterances have enough steps for their transcripts; the others have no loss.
-inline std::vector<std::int64_t> possible(const Utterances& utterances, const FrameOptions& frames) {
+inline std::vector<std::int64_t> possible(const Utterances& utterances) {
   std::vector<std::int64_t> found;
   for (std::size_t i = 0; i < utterances.frames.size(); ++i)
-    if (fits_into(utterances.labels[i], steps_of(utterances.frames[i].size(), frames)))
+    if (fits_into(utterances.labels[i], steps_of(utterances.frames[i].size(), utterances.options)))
       found.push_back(static_cast<std::int64_t>(i));
   return found;
 }
 
 /// Copies these utterances.
 inline Utterances some_of(const Utterances& all, const std::vector<std::int64_t>& chosen) {
-  Utterances some;
-  some.left_out = all.left_out;
+  Utterances some{.options = all.options, .vocabulary = all.vocabulary, .left_out = all.left_out};
   for (const std::int64_t it : chosen) {
     const auto i = static_cast<std::size_t>(it);
     some.frames.push_back(all.frames[i]);
@@ -139,52 +136,27 @@ inline Utterances some_of(const Utterances& all, const std::vector<std::int64_t>
 
 /// Probes with the loss of the whole transcript. Utterances that are too short for theirs are left out;
 /// Throws InputError if all are.
-inline Probed probe(CtcModel& model, const Utterances& utterances, const FrameOptions& frames,
-                    const ProbeOptions& options, const ReportDone& progress = {}) {
-  const std::vector<std::int64_t> all = possible(utterances, frames);
+inline Probed probe(CtcModel& model, const Utterances& utterances, const ProbeOptions& options,
+                    const ReportDone& progress = {}) {
+  const std::vector<std::int64_t> all = possible(utterances);
   check_input(!all.empty(), "all utterances are too short for their transcripts");
-  std::vector<std::int64_t> chosen;
-  for (const std::int64_t i : evenly(std::ssize(all), options.sequences))
-    chosen.push_back(all[static_cast<std::size_t>(i)]);
-  return probe_batches<UtteranceBatch>(model, "the loss of the transcript",
-                                       UtteranceBatches({{.batch = probed_at_once}, frames}, utterances, 1),
-                                       chosen, progress,
-                                       [&](const UtteranceBatch& it) { return nats_of(model, it).total; });
+  return probe_batches(model, "the loss of the transcript",
+                       UtteranceBatches({.batch = probed_at_once}, utterances, 1),
+                       evenly(all, options.sequences), progress,
+                       [&](const UtteranceBatch& it) { return nats_of(model, it).total; });
 }
 
 // --- Objective ---
 
-class SpeechRecognition : public SentenceObjective<CtcModel, UtteranceBatches, UtteranceBatch, Utterances> {
+/// Every training utterance must fit its transcript.
+class SpeechRecognition : public SentenceObjective<CtcModel, UtteranceBatches> {
  public:
-  /// The vocabulary must outlive it, too. Every training utterance fits its transcript. The seed determines
-  /// the order of the batches. InputErrors of UtteranceBatches.
-  SpeechRecognition(CtcModel& model, const SentenceBatchOptions& options, const FrameOptions& frames,
-                    const Vocabulary& vocabulary, const Utterances& train, const Utterances& valid,
-                    uint64_t seed = 1)
-      : SentenceObjective(model, UtteranceBatches({options, frames}, train, seed), valid),
-        frames_(frames),
-        vocabulary_(vocabulary),
-        decode_({}, vocabulary) {
-    for (const auto& labels : train.labels) characters_ += std::ssize(labels);
-  }
-
-  int64_t scored_per_epoch() const override { return characters_; }
+  using SentenceObjective::SentenceObjective;
   std::string scored_items() const override { return "characters"; }
-  /// The character error rate of greedy decoding on the validation utterances; then word errors and nats.
-  /// `progress` gets the number of utterances done.
-  Scores evaluate(const ReportDone& progress = {}) override {
-    return evaluate_recogniser(model_, valid_, frames_, vocabulary_, decode_, progress);
-  }
 
  private:
   std::string limit_of_lengths() const override { return "the longest utterances"; }
-  int64_t scored() const override { return staged_.scored; }
   int64_t averaged() const override { return staged_.share.whole; }  // utterances
-
-  const FrameOptions frames_;
-  const Vocabulary& vocabulary_;
-  SpeechDecoder decode_;    // the best path
-  int64_t characters_ = 0;  // of the training transcripts
 };
 
 // --- The task ---
@@ -195,11 +167,13 @@ struct SpeechSettings {
   CtcModelOptions model{};
   SentenceBatchOptions train{};
   SpeechDecodingOptions decoding{};  // of `lm transcribe`, `lm eval` and final figures
-  // Not a key: transcripts are characters, and all that occur are kept.
+  // Not keys: transcripts are characters, and all that occur are kept.
   Tokenization tokenization{.unit = Unit::characters};
+  VocabularyLimits limits{};
 };
 
-class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechCorpus, Utterances> {
+class SpeechTask
+    : public SentenceTask<SpeechTask, SpeechSettings, CtcModel, SpeechCorpus, Utterances, SpeechRecognition> {
  public:
   Sections sections() override {
     return {.data = joined({keys_of(settings.corpus), keys_of(settings.frames)}),
@@ -210,14 +184,9 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
   void check(const std::string& where) const override {
     check_section(where, "data", settings.corpus);
     check_section(where, "data", settings.frames);
-    check_section(where, "", settings.model);
-    check_rows_at_once(where, traits_of(settings.model.cell).looks_across_rows, "train.batch",
-                       settings.train.batch);
+    SentenceTask::check(where);
     check_section(where, "decoding", settings.decoding);
   }
-  const std::string& cell() const override { return settings.model.cell; }
-  const Tokenization& tokenization() const override { return settings.tokenization; }
-  std::int64_t largest_vocabulary() const override { return 0; }
   std::string belongs_to_data() const override {
     return "its alphabet and the scale of its frames belong to its recordings";
   }
@@ -239,29 +208,11 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
   std::vector<NamedFile> named_files() override { return {{"ngram", &settings.decoding.ngram}}; }
   void make_vocabularies() override {
     vocabularies_ = {speech_vocabulary(texts_.at("train"))};
-    if (settings.frames.normalized_by == NormalizedBy::corpus)
-      statistics_ = statistics_of(texts_.at("train"), settings.frames.filterbank);
-  }
-  std::vector<std::string> vocabulary_names() const override {
-    std::vector<std::string> names = TextTask::vocabulary_names();
-    if (settings.frames.normalized_by == NormalizedBy::corpus) names.emplace_back(statistics_file);
-    return names;
-  }
-  VocabularyFiles vocabularies() const override {
-    VocabularyFiles files = TextTask::vocabularies();
-    if (statistics_) files.emplace_back(statistics_file, statistics_->to_text());
-    return files;
-  }
-  void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
-    TextTask::set_vocabularies(files, folder);
-    if (settings.frames.normalized_by == NormalizedBy::corpus)
-      statistics_ =
-          FrameStatistics::from_text(content_among(files, statistics_file), folder + "/" + statistics_file,
-                                     width_of(settings.frames.filterbank));
+    if (!further_file().empty()) statistics_ = statistics_of(texts_.at("train"), settings.frames.filterbank);
   }
   void prepare() override {
     Utterances train = encode("train");
-    const std::vector<std::int64_t> with_loss = possible(train, settings.frames);
+    const std::vector<std::int64_t> with_loss = possible(train);
     if (const std::int64_t short_ones = train.size() - std::ssize(with_loss); short_ones > 0) {
       train = some_of(train, with_loss);
       texts_.notes.push_back(
@@ -275,8 +226,8 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
     // All are read before the training, which an unreadable recording must not end; so are the decoder's
     // files.
     for (const std::string& split : measured_splits()) encoded(split);
-    check_input(!possible(encoded("valid"), settings.frames).empty(),
-                "{}: all utterances are too short for their transcripts", texts_.at("valid").name);
+    check_input(!possible(encoded("valid")).empty(), "{}: all utterances are too short for their transcripts",
+                texts_.at("valid").name);
     SpeechDecoder(settings.decoding, vocabulary());
   }
   std::vector<std::string> notes() const override {
@@ -289,49 +240,37 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
     constexpr std::int64_t steps = 200, characters = 50;
     const std::int64_t width = width_of(settings.frames.filterbank),
                        numbers = steps * settings.frames.stack * width;
-    Utterances made;
+    vocabularies_ = {some_vocabulary()};
+    Utterances made{.options = settings.frames, .vocabulary = &vocabulary()};
     for (std::int64_t i = sentences_of(settings.train, steps); i > 0; --i) {
       made.frames.push_back({width, std::vector<float>(static_cast<std::size_t>(numbers), 1.0F)});
       made.labels.push_back(some_ids(characters, sizes.at(0) - 1));
       for (std::int32_t& label : made.labels.back()) ++label;  // 0 is the blank
       made.transcripts.emplace_back("a");
     }
-    vocabularies_ = {some_vocabulary()};
     set_encoded(made);
   }
   std::string size_text() const override {
     const Utterances& train = encoded("train");
     std::set<std::string> speakers;
     for (const Utterance& it : texts_.at("train").utterances) speakers.insert(it.speaker);
-    std::int64_t characters = 0, count = 0;
-    for (const auto& labels : train.labels) characters += std::ssize(labels);
+    std::int64_t count = 0;
     for (const Frames& it : train.frames) count += it.size();
     const double minutes = static_cast<double>(count) * settings.frames.filterbank.step / 60'000;
     return fmt::format("{} utterances of {} speakers, {:.1f} minutes, {} characters, {}", train.size(),
-                       speakers.size(), minutes, characters, vocabulary_text(vocabulary().size()));
-  }
-  std::int64_t validation_size() const override { return encoded("valid").size(); }
-  std::vector<std::string> measured_splits() const override {
-    std::vector<std::string> splits;
-    for (const std::string split : {"valid", "test", "speakers"})
-      if (texts_.has(split)) splits.push_back(split);
-    return splits;
+                       speakers.size(), minutes, train.scored(), vocabulary_text(vocabulary().size()));
   }
 
   std::unique_ptr<Module> make_model(const Sizes& sizes, std::uint64_t seed, Device device) const override {
     return std::make_unique<CtcModel>(settings.model, width_of(settings.frames), sizes.at(0), seed, device);
-  }
-  std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
-    return std::make_unique<SpeechRecognition>(own(model), settings.train, settings.frames, vocabulary(),
-                                               encoded("train"), encoded("valid"), seed);
   }
   Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
     const SpeechDecoder decode(settings.decoding, vocabulary());
     reading_progress_ = progress_of;
     const Utterances& utterances = encoded(split);
     reading_progress_ = show_nothing;
-    Scores scores = evaluate_recogniser(own(model), utterances, settings.frames, vocabulary(), decode,
-                                        progress_of("evaluating " + split, utterances.size()));
+    Scores scores =
+        evaluate_on(own(model), utterances, decode, progress_of("evaluating " + split, utterances.size()));
     scores.warning = utterances.left_out;
     if (!texts_.stand_in.empty()) scores.details.push_back({"stand_in", texts_.stand_in});
     return scores;
@@ -345,19 +284,13 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
     const SpeechDecoder decode(settings.decoding, vocabulary());
     const Utterances recordings = read_utterances(text, vocabulary(), settings.frames, statistics());
     answers.front().note = recordings.left_out;
-    recognise_each(own(model), recordings, settings.frames, {},
-                   [&](std::size_t i, const Tensor& log_p, double) {
-                     const LabelHypothesis best = decode(log_p);
-                     LineAnswer& answer = answers[recordings.places[i]];
-                     answer.text = vocabulary().decode(best.labels);
-                     answer.score = best.log_p;
-                   });
+    recognise_each(own(model), recordings, {}, [&](std::size_t i, const Tensor& log_p, double) {
+      const LabelHypothesis best = decode(log_p);
+      LineAnswer& answer = answers[recordings.places[i]];
+      answer.text = vocabulary().decode(best.labels);
+      answer.score = best.log_p;
+    });
     return answers;
-  }
-
-  Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
-               const ReportDone& progress) override {
-    return rondo::probe(own(model), encoded(split), settings.frames, options, progress);
   }
 
   std::int64_t types() const override { return vocabulary().types() - 1; }  // no text has the blank
@@ -365,14 +298,18 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
   const FrameStatistics* statistics() const { return statistics_ ? &*statistics_ : nullptr; }
 
  private:
-  bool has_test() const override { return texts_.has("test"); }
+  std::string further_file() const override {
+    return settings.frames.normalized_by == NormalizedBy::corpus ? "frames.txt" : "";
+  }
+  std::string further_content() const override { return statistics_->to_text(); }
+  void read_further(const std::string& content, const std::string& path) override {
+    statistics_ = FrameStatistics::from_text(content, path, width_of(settings.frames.filterbank));
+  }
   Utterances encode(const std::string& split) const override {
     const SpeechText& of = texts_.at(split);
     return read_utterances(of, vocabulary(), settings.frames, statistics(),
                            reading_progress_("reading " + split, std::ssize(of.utterances)));
   }
-
-  static constexpr const char* statistics_file = "frames.txt";
 
   std::optional<FrameStatistics> statistics_;
   ProgressOf reading_progress_ = show_nothing;

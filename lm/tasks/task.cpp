@@ -13,6 +13,7 @@
 #include "data/files/input_file.h"
 #include "data/text/text.h"
 #include "data/text/unicode.h"
+#include "lm/evaluation/evaluation.h"
 #include "tensor/allocator.h"
 #include "tensor/error.h"
 
@@ -49,8 +50,7 @@ namespace {
 void add_gradients(Objective& objective, Batch batch, std::uint64_t number) {
   std::optional<StepMemory> of_gpu;
   if (is_gpu(objective.model().device())) of_gpu.emplace(objective.model().device());
-  std::vector<Tokens> indices;
-  for (std::vector<std::int32_t>& values : batch.indices) indices.push_back(tokens(std::move(values)));
+  const std::vector<Tokens> indices = tokens_of(std::move(batch.indices));
   for (std::int64_t part = 0; part < batch.parts; ++part) {
     Loss loss = objective.loss(part, indices, {.seed = 1, .update = number});
     if (loss.minimised.defined()) std::exchange(loss.minimised, {}).backward();
@@ -186,7 +186,7 @@ EncodedLines encode_lines(const std::vector<InputLine>& lines, const Vocabulary&
     result.answers[i].symbols = std::ssize(ids);
     if (const auto unknown = vocabulary.unknown_id())
       result.answers[i].unknowns = std::count(ids.begin(), ids.end(), *unknown);
-    result.ids.push_back(std::move(ids));
+    result.ids.add(ids);
     result.lines.push_back(i);
   }
   return result;

@@ -263,7 +263,7 @@ std::vector<std::int32_t> encoded_line(const Vocabulary& vocabulary, const std::
 /// Lines as ids, and the answers to fill in: answers[lines[i]] is that to ids[i]. Empty lines are left out.
 struct EncodedLines {
   std::vector<LineAnswer> answers;
-  std::vector<std::vector<std::int32_t>> ids;
+  Sentences ids;
   std::vector<std::size_t> lines;
 };
 EncodedLines encode_lines(const std::vector<InputLine>& lines, const Vocabulary& vocabulary);
@@ -276,7 +276,7 @@ std::string vocabulary_text(std::int64_t size);
 // --- A task on texts ---
 
 /// A task with settings, a model and texts that are split into train, valid and others. It has one vocabulary
-/// or several. `Texts` has the members files and notes; `Encoded` is what the model reads of a split.
+/// or several. `Texts` has the members files, notes and has(); `Encoded` is what the model reads of a split.
 template <class Derived, class Settings, class Model, class Texts, class Encoded, class Base = Task>
 class TextTask : public Base {
  public:
@@ -288,13 +288,16 @@ class TextTask : public Base {
   std::vector<FileDigest> files() const override { return texts_.files; }
   std::vector<std::string> notes() const override { return texts_.notes; }
   std::vector<std::string> measured_splits() const override {
-    if (has_test()) return {"valid", "test"};
-    return {"valid"};
+    std::vector<std::string> splits;
+    for (const char* split : {"valid", "test", "speakers"})
+      if (texts_.has(split)) splits.push_back(split);
+    return splits;
   }
   std::vector<std::string> vocabulary_names() const override {
     std::vector<std::string> names;
     for (const std::string& file : vocabulary_files())
       for (const std::string& name : names_of_files(file, this->tokenization())) names.push_back(name);
+    if (!further_file().empty()) names.push_back(further_file());
     return names;
   }
   VocabularyFiles vocabularies() const override {
@@ -302,12 +305,15 @@ class TextTask : public Base {
     const std::vector<std::string> names = vocabulary_files();
     for (std::size_t i = 0; i < names.size(); ++i)
       for (auto& file : files_of(vocabularies_.at(i), names[i])) all.push_back(std::move(file));
+    if (!further_file().empty()) all.emplace_back(further_file(), further_content());
     return all;
   }
   void set_vocabularies(const VocabularyFiles& files, const std::string& folder) override {
     vocabularies_.clear();
     for (const std::string& name : vocabulary_files())
       vocabularies_.push_back(vocabulary_among(files, name, folder, this->tokenization()));
+    if (const std::string name = further_file(); !name.empty())
+      read_further(content_among(files, name), folder + "/" + name);
   }
   Sizes sizes() const override {
     Sizes sizes;
@@ -336,7 +342,6 @@ class TextTask : public Base {
 
  protected:
   static Model& own(Module& model) { return dynamic_cast<Model&>(model); }
-  virtual bool has_test() const = 0;
   virtual Encoded encode(const std::string& split) const = 0;
   /// How much of each text of a split its vocabulary does not know.
   virtual std::vector<UnknownShare> shares_of(const std::string& /*split*/, const Encoded& /*it*/) const {
@@ -344,6 +349,11 @@ class TextTask : public Base {
   }
   /// The names of the files of its vocabularies in a run.
   virtual std::vector<std::string> vocabulary_files() const { return {"vocab.txt"}; }
+  /// The name of another file of a run that says what rows of the model stand for; empty: there is none. Its
+  /// content, and how it is read: `path` is for InputErrors.
+  virtual std::string further_file() const { return ""; }
+  virtual std::string further_content() const { return ""; }
+  virtual void read_further(const std::string& /*content*/, const std::string& /*path*/) {}
   /// The text of a split. InputError if there is none.
   const auto& text(const std::string& split) const { return texts_.at(split_from_string(split)); }
   /// assume() takes the same text for training and validation.

@@ -123,29 +123,26 @@ inline std::string warning_of_empty(std::int64_t empty, std::int64_t translation
 inline Scores measure_translation(EncoderDecoder& model, const TranslationText& text,
                                   const TranslationSettings& settings, bool has_source,
                                   const ReportDone& progress) {
-  const auto begin = Clock::now();
-  Evaluation nats = evaluate_pairs(model, text);
-  for (const std::string& line : text.references) nats.bytes += std::ssize(line) + 1;
-  const Scores references = scores_of(nats, Reading{.line_end = 0}.text());
+  const auto of_references = [&](Evaluation nats) {
+    for (const std::string& line : text.references) nats.bytes += std::ssize(line) + 1;
+    return scores_of(nats, Reading{.line_end = 0}.text());
+  };
   if (!has_source) {
-    Scores scores = references;
+    Scores scores = of_references(evaluate_pairs(model, text));
     scores.details.insert(scores.details.begin(), {"sentences", text.pairs.size()});
     return scores;
   }
   const BeamOptions& search = settings.decoding;
-  const std::vector<std::string> found = translations(model, text, search, progress);
-  const BleuTokenization tokenization = settings.train.bleu_tokenization;
-  const TranslationScores of_text = scores_of(found, text.references, tokenization);
-  Scores scores =
-      scores_of(settings.train.decides, nats, of_text, text.pairs.size(), search.beam, seconds_since(begin));
-  scores.details = {
-      {"beam", search.beam},
-      {"length_penalty", search.length_penalty},
-      {"bleu_signature", bleu_signature({.tokenization = tokenization}, 1, signature_version())},
-      {"chrf_signature", chrf_signature(false, 1, signature_version())},
-      {"symbols", nats.symbols}};
-  scores.details.insert(scores.details.end(), references.details.begin(), references.details.end());
-  scores.warning = warning_of_empty(std::count(found.begin(), found.end(), ""), text.pairs.size());
+  auto [lines, nats, scores] = evaluate_translations(model, text, settings.train, search, progress);
+  scores.details = of_references(nats).details;
+  scores.details.insert(scores.details.begin(),
+                        {{"beam", search.beam},
+                         {"length_penalty", search.length_penalty},
+                         {"bleu_signature", bleu_signature({.tokenization = settings.train.bleu_tokenization},
+                                                           1, signature_version())},
+                         {"chrf_signature", chrf_signature(false, 1, signature_version())},
+                         {"symbols", nats.symbols}});
+  scores.warning = warning_of_empty(std::count(lines.begin(), lines.end(), ""), text.pairs.size());
   return scores;
 }
 
@@ -259,14 +256,11 @@ class TranslationTask : public TextTask<TranslationTask, TranslationSettings, En
         files.generated_pairs == 0,
         "{}: the text of this run is generated (data.generated_pairs), and its languages have no files",
         path);
-    const Unit unit = settings.data.tokenization.unit;
-    Text source_side = open_side(path, files.source_language, unit);
-    texts_.test.emplace(std::move(source_side), open_side(path, files.target_language, unit));
-    texts_.files.clear();
-    for (const Text* side : {&texts_.test->source, &texts_.test->target}) {
-      texts_.files.push_back({side->name, side->sha256});
-      texts_.notes.insert(texts_.notes.end(), side->notes.begin(), side->notes.end());
-    }
+    texts_ = {};
+    const auto side = [&](const std::string& language) {
+      return texts_.record(open_side(path, language, tokenization().unit));
+    };
+    texts_.test = TextPair{side(files.source_language), side(files.target_language)};
   }
   void make_vocabularies() override {
     const ParallelTextOptions& data = settings.data;
@@ -331,7 +325,6 @@ class TranslationTask : public TextTask<TranslationTask, TranslationSettings, En
   const TranslationText& measured_text(const std::string& split) const override { return encoded(split); }
 
  private:
-  bool has_test() const override { return texts_.test.has_value(); }
   TranslationText encode(const std::string& split) const override {
     return translation_text(text(split), vocabularies_.front(), vocabularies_.back(),
                             settings.train.batches.reverse_source);

@@ -77,24 +77,23 @@ inline Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& t
   const PairBatchOptions options{.order = {.batch = rows_at_once, .by = BatchBy::symbols, .both_sides = true},
                                  .reverse_source = text.reverse_source};
   Evaluation sums;
-  sums.seconds =
-      read_batches<PairBatch>(model, PairBatches(options, text.pairs, 1), progress, [&](const PairBatch& it) {
-        const CrossEntropy nats = nats_of(model, it, tokens_of(indices_of(it)));
-        sums.add(it.targets, numbers_of(nats), text.target->unknown_id());
-      });
+  sums.seconds = read_batches(model, PairBatches(options, text.pairs, 1), progress, [&](const PairBatch& it) {
+    const CrossEntropy nats = nats_of(model, it, tokens_of(indices_of(it)));
+    sums.add(it.targets, numbers_of(nats), text.target->unknown_id());
+  });
   return sums;
+}
+
+inline Scores evaluate_on(EncoderDecoder& model, const TranslationText& text, const ReportDone& progress) {
+  return scores_of(evaluate_pairs(model, text, progress), "sentences");
 }
 
 /// A translation of each source, as UTF-8: U+FFFD stands for a byte that is not.
 inline std::vector<std::string> translations(EncoderDecoder& model, const TranslationText& text,
                                              const BeamOptions& options, const ReportDone& progress = {}) {
-  std::vector<std::vector<int32_t>> sources;
-  for (int64_t i = 0; i < text.pairs.size(); ++i) {
-    const auto source = text.pairs.source[i];
-    sources.emplace_back(source.begin(), source.end());
-  }
   std::vector<std::string> lines;
-  for (const auto& found : translate(model, sources, text.reverse_source, text.symbols(), options, progress))
+  for (const auto& found :
+       translate(model, text.pairs.source, text.reverse_source, text.symbols(), options, progress))
     // Bytes, and the bytes among pieces, can be written in any order; metrics read UTF-8.
     lines.push_back(replace_invalid_utf8(text.target->decode(found.front().ids)));
   return lines;
@@ -138,53 +137,61 @@ inline Scores scores_of(SelectionMetric decides, const Evaluation& nats, const T
   return result;
 }
 
+/// A text as a model translates it, with its scores.
+struct TranslatedText {
+  std::vector<std::string> lines;
+  Evaluation nats;  // of the references
+  Scores scores;
+};
+inline TranslatedText evaluate_translations(EncoderDecoder& model, const TranslationText& text,
+                                            const TranslationOptions& options, const BeamOptions& search,
+                                            const ReportDone& progress) {
+  const auto begin = Clock::now();
+  const Evaluation nats = evaluate_pairs(model, text);
+  std::vector<std::string> lines = translations(model, text, search, progress);
+  const TranslationScores of_lines = scores_of(lines, text.references, options.bleu_tokenization);
+  return {std::move(lines), nats,
+          scores_of(options.decides, nats, of_lines, text.pairs.size(), search.beam, seconds_since(begin))};
+}
+
 /// Probes with the loss of the target's last symbol, its end.
 inline Probed probe(EncoderDecoder& model, const Pairs& pairs, bool reverse_source,
                     const ProbeOptions& options, const ReportDone& progress = {}) {
   const PairBatchOptions batches{.order = {.batch = probed_at_once}, .reverse_source = reverse_source};
-  return probe_batches<PairBatch>(model, "the loss of the last step alone", PairBatches(batches, pairs, 1),
-                                  evenly(pairs.size(), options.sequences), progress,
-                                  [&](const PairBatch& it) {
-                                    std::vector<Tokens> indices = tokens_of(indices_of(it));
-                                    indices[2] = last_alone(it.targets, it.target_lengths);
-                                    return nats_of(model, it, indices).total;
-                                  });
+  return probe_batches(model, "the loss of the last step alone", PairBatches(batches, pairs, 1),
+                       evenly(pairs.size(), options.sequences), progress, [&](const PairBatch& it) {
+                         std::vector<Tokens> indices = tokens_of(indices_of(it));
+                         indices[2] = last_alone(it.targets, it.target_lengths);
+                         return nats_of(model, it, indices).total;
+                       });
 }
 
 // --- Objective ---
 
-class Translation : public SentenceObjective<EncoderDecoder, PairBatches, PairBatch, TranslationText> {
+class Translation : public SentenceObjective<EncoderDecoder, PairBatches, TranslationText> {
  public:
-  /// The seed determines the order of the batches. InputErrors of check_options() and PairBatches.
+  /// InputErrors of check_options(), too.
   Translation(EncoderDecoder& model, const TranslationOptions& options, const Pairs& train,
               const TranslationText& valid, uint64_t seed = 1)
-      : SentenceObjective(model, PairBatches(options.batches, train, seed), valid), options_(options) {
+      : SentenceObjective(model, options.batches, train, valid, seed), options_(options) {
     check_options(options);
   }
 
-  Loss loss(int64_t /*part*/, const std::vector<Tokens>& indices, RandomContext random) override {
-    begin_update(random);
-    const CrossEntropy nats = nats_of(model_, staged_, indices, options_.label_smoothing);
-    return {nats.total / static_cast<real>(staged_.scored), {nats.each}};
-  }
-  int64_t scored_per_epoch() const override { return batches_.scored(); }
   /// All metrics on the validation text, the deciding one first; if that has no references, the nats alone.
   /// `progress` gets the number of sentences done.
   Scores evaluate(const ReportDone& progress = {}) override {
-    const auto begin = Clock::now();
-    const Evaluation nats = evaluate_pairs(model_, valid_);
-    if (valid_.references.empty()) return scores_of(nats, "sentences");
+    if (valid_.references.empty()) return SentenceObjective::evaluate();
     BeamOptions options{.beam = options_.eval_beam};
     // There no probability ends a hypothesis, and further steps take the same memory.
     if (!has_memory(model_.device())) options.max_length = 2;
-    const TranslationScores scores = scores_of(translations(model_, valid_, options, progress),
-                                               valid_.references, options_.bleu_tokenization);
-    return scores_of(options_.decides, nats, scores, valid_.pairs.size(), options.beam, seconds_since(begin));
+    return evaluate_translations(model_, valid_, options_, options, progress).scores;
   }
 
  private:
+  CrossEntropy nats_of_staged(const std::vector<Tokens>& indices) override {
+    return nats_of(model_, staged_, indices, options_.label_smoothing);
+  }
   std::string limit_of_lengths() const override { return "data.max_length"; }
-  int64_t scored() const override { return staged_.scored; }
 
   TranslationOptions options_;
 };

@@ -11,9 +11,6 @@
 
 namespace rondo {
 
-/// The most bytes that `work` holds at one time of a meta device, of tensors and of what products pack.
-std::int64_t measure_peak_bytes(Device meta, const std::function<void()>& work);
-
 /// Bytes at the peak.
 struct TrainingMemory {
   std::int64_t training = 0;    // of steps and of the evaluations between them

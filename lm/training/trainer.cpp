@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "autograd/functions.h"
+#include "lm/evaluation/evaluation.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/gpu_step.h"
 #include "optim/averaging.h"
@@ -185,12 +186,8 @@ void Trainer::stage(double rate) {
   if (gpu_ && gpu_->is_full()) collect();
   const auto numbers = optimizer_->begin_step(rate);
   const auto average = average_.started() ? average_.begin_update() : std::span<const std::byte>();
-  if (gpu_) {
-    indices_ = gpu_->stage(static_cast<uint64_t>(step_), std::move(batch_.indices), numbers, average);
-  } else {
-    indices_.clear();
-    for (std::vector<int32_t>& values : batch_.indices) indices_.push_back(tokens(std::move(values)));
-  }
+  indices_ = gpu_ ? gpu_->stage(static_cast<uint64_t>(step_), std::move(batch_.indices), numbers, average)
+                  : tokens_of(std::move(batch_.indices));
 }
 
 std::vector<Tensor> Trainer::compute_gradients() {

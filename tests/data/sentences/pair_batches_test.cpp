@@ -264,7 +264,8 @@ TEST(PairBatches, BySymbolsNoBatchIsLargerThanTheLimit) {
 }
 
 TEST(PairBatches, SourceBatchOfSentencesOfAUser) {
-  const std::vector<Ids> sentences = {{1, 7}, {2, 3, 4, 7}, {7}};
+  const std::vector<Ids> ids = {{1, 7}, {2, 3, 4, 7}, {7}};
+  const std::vector<std::span<const std::int32_t>> sentences(ids.begin(), ids.end());
   const PairBatch batch = source_batch(sentences, false);
   EXPECT_EQ(batch.sentences, 3);
   EXPECT_EQ(batch.source_steps, 4);

@@ -39,7 +39,7 @@ class TranslateBy : public testing::TestWithParam<std::pair<Score, bool>> {
   ReversalTraining& training = half_trained(GetParam().first, GetParam().second);
 
   Translations translated(const std::vector<std::vector<int32_t>>& sources, const BeamOptions& options) {
-    return translate(training.model, sources, false, training.valid.symbols(), options);
+    return translate(training.model, in_sentences(sources), false, training.valid.symbols(), options);
   }
 };
 
@@ -103,8 +103,9 @@ TEST(Translate, ReadsAReversedSourceAsInTraining) {
   std::vector<std::vector<int32_t>> by_hand = sources;
   for (auto& source : by_hand) std::reverse(source.begin(), source.end() - 1);
   const BeamOptions options{.beam = 2, .max_length = 10};
-  const Translations reversed = translate(it.model, sources, true, it.valid.symbols(), options),
-                     as_they_are = translate(it.model, by_hand, false, it.valid.symbols(), options);
+  const Translations reversed = translate(it.model, in_sentences(sources), true, it.valid.symbols(), options),
+                     as_they_are =
+                         translate(it.model, in_sentences(by_hand), false, it.valid.symbols(), options);
   for (size_t i = 0; i < sources.size(); ++i) EXPECT_EQ(reversed[i][0].ids, as_they_are[i][0].ids);
 }
 

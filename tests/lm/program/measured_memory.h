@@ -41,6 +41,8 @@ class SomeTexts {
       if (i > 1) triples.middles.push_back(i - 1);
     }
     text.target = &vocabulary;
+    utterances.options = {.filterbank = {.filters = 10, .energy = false}, .deltas = 0, .stack = 1};
+    utterances.vocabulary = &vocabulary;
     for (int32_t i = 0; i < entities; ++i) questions.markers.push_back(i + 1);
     for (int32_t i = 0; i < V; ++i) questions.entity_of.push_back(i >= 1 && i <= entities ? i - 1 : -1);
     for (int i = 0; i < 40 / parts; ++i) {
@@ -149,8 +151,7 @@ inline std::unique_ptr<Objective> make_objective(const Recipe& recipe, const Som
                                                   texts.triples, texts.triples);
   if (const auto* it = dynamic_cast<const SpeechTask*>(&task))
     return std::make_unique<SpeechRecognition>(dynamic_cast<CtcModel&>(model), it->settings.train,
-                                               it->settings.frames, texts.vocabulary, texts.utterances,
-                                               texts.utterances);
+                                               texts.utterances, texts.utterances);
   const LanguageModellingOptions& options = recipe.language_model().train;
   const std::vector<int32_t>& ids = options.batches.batching == Batching::lines ? texts.lines : texts.ids;
   return std::make_unique<LanguageModelling>(dynamic_cast<LanguageModel&>(model), options, ids, ids, 0);

@@ -95,16 +95,13 @@ class RecallTask : public SentenceTask<RecallTask, RecallSettings, SentenceClass
   }
   std::vector<LineAnswer> answer(Module& model, const std::vector<InputLine>& lines) override {
     EncodedLines encoded = encode_lines(lines, vocabulary());
-    Sentences sentences;
-    for (const std::vector<std::int32_t>& ids : encoded.ids) sentences.add(ids);
-    const std::vector<MostProbableClass> found = most_probable_classes(own(model), sentences);
+    const std::vector<MostProbableClass> found = most_probable_classes(own(model), encoded.ids);
     for (std::size_t i = 0; i < found.size(); ++i)
       encoded.answers[encoded.lines[i]].text = vocabulary().symbol(found[i].id);
     return encoded.answers;
   }
 
  private:
-  bool has_test() const override { return texts_.test.has_value(); }
   LabelledSentences encode(const std::string& split) const override {
     const Text& of = text(split);
     LabelledSentences lines{encode_sentences(of.content, of.name, vocabulary()), {}};

@@ -17,6 +17,12 @@ inline EncoderDecoderOptions small_encoder_decoder() {
   return options;
 }
 
+inline Sentences in_sentences(const std::vector<std::vector<int32_t>>& all) {
+  Sentences sentences;
+  for (const std::vector<int32_t>& it : all) sentences.add(it);
+  return sentences;
+}
+
 struct ReversalTraining {
   explicit ReversalTraining(const TranslationOptions& task_options = {.batches = {.order = {.batch = 20}}},
                             EncoderDecoderOptions model_options = small_encoder_decoder(),

@@ -27,8 +27,10 @@ TEST(TranslationOnGpu, TrainsAndTranslatesAsOnTheCpu) {
       const BeamOptions search{.beam = beam, .n_best = beam, .max_length = 8, .attention = attends};
       auto sources = on_cpu.sources();
       sources.resize(12);
-      const auto expected = translate(on_cpu.model, sources, false, on_cpu.valid.symbols(), search),
-                 found = translate(on_gpu.model, sources, false, on_cpu.valid.symbols(), search);
+      const auto expected =
+                     translate(on_cpu.model, in_sentences(sources), false, on_cpu.valid.symbols(), search),
+                 found =
+                     translate(on_gpu.model, in_sentences(sources), false, on_cpu.valid.symbols(), search);
       for (size_t i = 0; i < sources.size(); ++i) {
         ASSERT_EQ(found[i].size(), expected[i].size());
         for (size_t k = 0; k < found[i].size(); ++k) {
