@@ -200,13 +200,6 @@ LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vo
 
 // --- Batches ---
 
-std::vector<BatchOrder::Lengths> lengths_of(const LabelledSentences& sentences,
-                                            const SentenceBatchOptions& /*options*/) {
-  std::vector<BatchOrder::Lengths> lengths;
-  for (std::int64_t i = 0; i < sentences.size(); ++i) lengths.emplace_back(sentences.sentences.length(i), 0);
-  return lengths;
-}
-
 void fill_batch(LabelledBatch& batch, const LabelledSentences& sentences,
                 const SentenceBatchOptions& /*options*/, std::span<const std::int64_t> whole,
                 const BatchOrder& /*order*/) {

@@ -255,14 +255,6 @@ Keys keys_of(QuestionBatchOptions& options) {
            "give the entities of each question other markers in each epoch"}};
 }
 
-std::vector<BatchOrder::Lengths> lengths_of(const Questions& questions,
-                                            const QuestionBatchOptions& /*options*/) {
-  std::vector<BatchOrder::Lengths> lengths;
-  for (std::int64_t i = 0; i < questions.size(); ++i)
-    lengths.emplace_back(questions.documents.length(i), questions.questions.length(i));
-  return lengths;
-}
-
 void fill_batch(QuestionBatch& batch, const Questions& questions, const QuestionBatchOptions& options,
                 std::span<const std::int64_t> whole, const BatchOrder& order) {
   const std::span<const std::int64_t> chosen = batch.share.of(whole);

@@ -84,6 +84,7 @@ struct Questions {
 
   std::int64_t size() const { return documents.size(); }
   std::int64_t scored() const { return size(); }
+  BatchOrder::Lengths lengths(std::int64_t i) const { return {documents.length(i), questions.length(i)}; }
 };
 /// The markers of a vocabulary in the order of their numbers; at least 2, or InputError.
 std::vector<std::int32_t> markers_of(const Vocabulary& vocabulary);
@@ -113,7 +114,6 @@ struct QuestionBatch {
 
 using QuestionBatches = BatchesOf<Questions, QuestionBatch, QuestionBatchOptions>;
 inline SentenceBatchOptions order_of(const QuestionBatchOptions& options) { return {.batch = options.batch}; }
-std::vector<BatchOrder::Lengths> lengths_of(const Questions& questions, const QuestionBatchOptions& options);
 void fill_batch(QuestionBatch& batch, const Questions& questions, const QuestionBatchOptions& options,
                 std::span<const std::int64_t> whole, const BatchOrder& order);
 

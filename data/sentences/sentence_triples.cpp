@@ -44,6 +44,11 @@ std::int64_t Triples::scored() const {
   return symbols;
 }
 
+BatchOrder::Lengths Triples::lengths(std::int64_t triple) const {
+  const std::int64_t i = middles[static_cast<std::size_t>(triple)];
+  return {std::max(sentences.length(i - 1), sentences.length(i + 1)), sentences.length(i)};
+}
+
 Triples triples_of(const Text& text, const Vocabulary& vocabulary, std::int64_t max_length) {
   const Sentences lines = encode_sentences(text.content, text.name, vocabulary);
   Triples triples;
@@ -74,14 +79,6 @@ Triples triples_of(const Text& text, const Vocabulary& vocabulary, std::int64_t 
       "line is a passage; --set data.sentences=marks, or =lines, chooses",
       text.name, triples.sentences.size());
   return triples;
-}
-
-std::vector<BatchOrder::Lengths> lengths_of(const Triples& triples, const SentenceBatchOptions& /*options*/) {
-  std::vector<BatchOrder::Lengths> lengths;
-  const auto length = [&](std::int64_t i) { return triples.sentences.length(i); };
-  for (const std::int64_t i : triples.middles)
-    lengths.emplace_back(std::max(length(i - 1), length(i + 1)), length(i));
-  return lengths;
 }
 
 void fill_batch(TripleBatch& batch, const Triples& triples, const SentenceBatchOptions& /*options*/,

@@ -248,7 +248,7 @@ FrameStatistics statistics_of(const SpeechText& text, const FilterbankOptions& o
 Utterances read_utterances(const SpeechText& text, const Vocabulary& vocabulary, const FrameOptions& options,
                            const FrameStatistics* statistics,
                            const std::function<void(std::int64_t)>& progress) {
-  Utterances read;
+  Utterances read{.options = options};
   FrameReader frames_of(options.filterbank);
   std::map<std::string, FrameStatistics> of_speaker;
   std::vector<std::vector<std::int32_t>> labels;
@@ -277,43 +277,25 @@ std::int64_t Utterances::scored() const {
   return all;
 }
 
-UtteranceBatch batch_of(const std::vector<const Frames*>& utterances, const FrameOptions& options) {
-  UtteranceBatch batch;
-  batch.utterances = std::ssize(utterances);
-  batch.width = width_of(options);
-  for (const Frames* it : utterances) batch.lengths.push_back(steps_of(it->size(), options));
+void fill_batch(UtteranceBatch& batch, const Utterances& utterances, const SentenceBatchOptions& /*options*/,
+                std::span<const std::int64_t> whole, const BatchOrder& /*order*/) {
+  for (const std::int64_t i : whole) batch.scored += utterances.lengths(i).second;
+  const std::span<const std::int64_t> chosen = batch.share.of(whole);
+  batch.indices.assign(chosen.begin(), chosen.end());
+  for (const std::int64_t i : chosen) {
+    batch.lengths.push_back(utterances.steps(i));
+    batch.labels.push_back(utterances.labels[static_cast<std::size_t>(i)]);
+  }
   batch.steps = longest_of(batch.lengths);
+  batch.utterances = std::ssize(chosen);
+  batch.width = width_of(utterances.options);
   batch.frames.resize(static_cast<std::size_t>(batch.steps * batch.utterances * batch.width));
   for (std::int64_t b = 0; b < batch.utterances; ++b) {
-    const Frames steps = steps_of(*utterances[static_cast<std::size_t>(b)], options);
+    const Frames& frames =
+        utterances.frames[static_cast<std::size_t>(batch.indices[static_cast<std::size_t>(b)])];
+    const Frames steps = steps_of(frames, utterances.options);
     for (std::int64_t t = 0; t < steps.size(); ++t)
       std::copy_n(steps[t], batch.width, batch.frames.data() + (t * batch.utterances + b) * batch.width);
-  }
-  return batch;
-}
-
-std::vector<BatchOrder::Lengths> lengths_of(const Utterances& utterances,
-                                            const UtteranceBatchOptions& options) {
-  std::vector<BatchOrder::Lengths> lengths;
-  for (std::size_t i = 0; i < utterances.frames.size(); ++i)
-    lengths.emplace_back(steps_of(utterances.frames[i].size(), options.frames),
-                         std::ssize(utterances.labels[i]));
-  return lengths;
-}
-
-void fill_batch(UtteranceBatch& batch, const Utterances& utterances, const UtteranceBatchOptions& options,
-                std::span<const std::int64_t> whole, const BatchOrder& /*order*/) {
-  const BatchShare share = batch.share;
-  std::vector<const Frames*> frames;
-  for (const std::int64_t i : share.of(whole))
-    frames.push_back(&utterances.frames[static_cast<std::size_t>(i)]);
-  batch = batch_of(frames, options.frames);
-  batch.share = share;
-  for (const std::int64_t i : whole)
-    batch.scored += std::ssize(utterances.labels[static_cast<std::size_t>(i)]);
-  for (const std::int64_t i : share.of(whole)) {
-    batch.indices.push_back(i);
-    batch.labels.push_back(utterances.labels[static_cast<std::size_t>(i)]);
   }
 }
 

@@ -77,14 +77,21 @@ Vocabulary speech_vocabulary(const SpeechText& train);
 
 /// Utterances as numbers.
 struct Utterances {
-  std::vector<Frames> frames;                     // normalised, without deltas
-  std::vector<std::vector<std::int32_t>> labels;  // ids of the transcripts
-  std::vector<std::string> transcripts;
+  FrameOptions options{};
+  std::vector<Frames> frames{};                     // normalised, without deltas
+  std::vector<std::vector<std::int32_t>> labels{};  // ids of the transcripts
+  std::vector<std::string> transcripts{};
   std::vector<std::size_t> places{};  // in the text, where those that cannot be read are, too
   std::string left_out{};             // the note about these; empty: none
 
   std::int64_t size() const { return std::ssize(frames); }
   std::int64_t scored() const;  // labels
+  std::int64_t steps(std::int64_t i) const {
+    return steps_of(frames[static_cast<std::size_t>(i)].size(), options);
+  }
+  BatchOrder::Lengths lengths(std::int64_t i) const {
+    return {steps(i), std::ssize(labels[static_cast<std::size_t>(i)])};
+  }
 };
 
 /// Reads the recordings of a split. `statistics` are those of the training text where frames are normalized
@@ -110,18 +117,8 @@ struct UtteranceBatch {
   std::vector<std::int64_t> indices;                  // [B]: which utterances these are
   std::int64_t scored = 0;                            // labels of the whole batch
 };
-/// The steps of some utterances, maybe of none, without labels.
-UtteranceBatch batch_of(const std::vector<const Frames*>& utterances, const FrameOptions& options);
-
-struct UtteranceBatchOptions {
-  SentenceBatchOptions order{};
-  FrameOptions frames{};
-};
-using UtteranceBatches = BatchesOf<Utterances, UtteranceBatch, UtteranceBatchOptions>;
-inline const SentenceBatchOptions& order_of(const UtteranceBatchOptions& options) { return options.order; }
-std::vector<BatchOrder::Lengths> lengths_of(const Utterances& utterances,
-                                            const UtteranceBatchOptions& options);
-void fill_batch(UtteranceBatch& batch, const Utterances& utterances, const UtteranceBatchOptions& options,
+using UtteranceBatches = BatchesOf<Utterances, UtteranceBatch>;
+void fill_batch(UtteranceBatch& batch, const Utterances& utterances, const SentenceBatchOptions& options,
                 std::span<const std::int64_t> whole, const BatchOrder& order);
 
 }  // namespace rondo

@@ -51,12 +51,11 @@ inline CrossEntropy nats_of(CtcModel& model, const UtteranceBatch& batch,
 /// of its transcript, infinite if it has too few steps. Dropout is off. `progress` gets the number of
 /// utterances done.
 template <class Use>
-void recognise_each(CtcModel& model, const Utterances& utterances, const FrameOptions& frames,
-                    const ReportDone& progress, Use use) {
+void recognise_each(CtcModel& model, const Utterances& utterances, const ReportDone& progress, Use use) {
   if (utterances.size() == 0) return;
   read_batches<UtteranceBatch>(
-      model, UtteranceBatches({{.batch = rows_at_once, .by = BatchBy::symbols}, frames}, utterances, 1),
-      progress, [&](const UtteranceBatch& batch) {
+      model, UtteranceBatches({.batch = rows_at_once, .by = BatchBy::symbols}, utterances, 1), progress,
+      [&](const UtteranceBatch& batch) {
         const auto [scores, losses] = loss_of(model, batch);
         const std::vector<real> nats = losses.value().to_vector();
         const Tensor log_p = transpose_first_two(log_softmax(scores)).value().to(Device::cpu);
@@ -70,14 +69,13 @@ void recognise_each(CtcModel& model, const Utterances& utterances, const FrameOp
 /// Recognises and decodes batch by batch: the error rate of characters in percent, which decides, that of
 /// words, and nats for each character of the transcripts, without those that have too few steps. `progress`
 /// gets the number of utterances done.
-inline Scores evaluate_recogniser(CtcModel& model, const Utterances& utterances, const FrameOptions& frames,
-                                  const Vocabulary& vocabulary, const SpeechDecoder& decode,
-                                  const ReportDone& progress) {
+inline Scores evaluate_recogniser(CtcModel& model, const Utterances& utterances, const Vocabulary& vocabulary,
+                                  const SpeechDecoder& decode, const ReportDone& progress) {
   const auto begin = Clock::now();
   const auto count = static_cast<std::size_t>(utterances.size());
   std::vector<std::string> transcripts(count);
   std::vector<double> nats_of_each(count);
-  recognise_each(model, utterances, frames, progress, [&](std::size_t i, const Tensor& log_p, double nats) {
+  recognise_each(model, utterances, progress, [&](std::size_t i, const Tensor& log_p, double nats) {
     transcripts[i] = vocabulary.decode(decode(log_p).labels);
     nats_of_each[i] = nats;
   });
@@ -116,18 +114,16 @@ inline Scores evaluate_recogniser(CtcModel& model, const Utterances& utterances,
 }
 
 /// Which utterances have enough steps for their transcripts; the others have no loss.
-inline std::vector<std::int64_t> possible(const Utterances& utterances, const FrameOptions& frames) {
+inline std::vector<std::int64_t> possible(const Utterances& utterances) {
   std::vector<std::int64_t> found;
-  for (std::size_t i = 0; i < utterances.frames.size(); ++i)
-    if (fits_into(utterances.labels[i], steps_of(utterances.frames[i].size(), frames)))
-      found.push_back(static_cast<std::int64_t>(i));
+  for (std::int64_t i = 0; i < utterances.size(); ++i)
+    if (fits_into(utterances.labels[static_cast<std::size_t>(i)], utterances.steps(i))) found.push_back(i);
   return found;
 }
 
 /// Copies these utterances.
 inline Utterances some_of(const Utterances& all, const std::vector<std::int64_t>& chosen) {
-  Utterances some;
-  some.left_out = all.left_out;
+  Utterances some{.options = all.options, .left_out = all.left_out};
   for (const std::int64_t it : chosen) {
     const auto i = static_cast<std::size_t>(it);
     some.frames.push_back(all.frames[i]);
@@ -139,17 +135,16 @@ inline Utterances some_of(const Utterances& all, const std::vector<std::int64_t>
 
 /// Probes with the loss of the whole transcript. Utterances that are too short for theirs are left out;
 /// Throws InputError if all are.
-inline Probed probe(CtcModel& model, const Utterances& utterances, const FrameOptions& frames,
-                    const ProbeOptions& options, const ReportDone& progress = {}) {
-  const std::vector<std::int64_t> all = possible(utterances, frames);
+inline Probed probe(CtcModel& model, const Utterances& utterances, const ProbeOptions& options,
+                    const ReportDone& progress = {}) {
+  const std::vector<std::int64_t> all = possible(utterances);
   check_input(!all.empty(), "all utterances are too short for their transcripts");
   std::vector<std::int64_t> chosen;
   for (const std::int64_t i : evenly(std::ssize(all), options.sequences))
     chosen.push_back(all[static_cast<std::size_t>(i)]);
-  return probe_batches<UtteranceBatch>(model, "the loss of the transcript",
-                                       UtteranceBatches({{.batch = probed_at_once}, frames}, utterances, 1),
-                                       chosen, progress,
-                                       [&](const UtteranceBatch& it) { return nats_of(model, it).total; });
+  return probe_batches<UtteranceBatch>(
+      model, "the loss of the transcript", UtteranceBatches({.batch = probed_at_once}, utterances, 1), chosen,
+      progress, [&](const UtteranceBatch& it) { return nats_of(model, it).total; });
 }
 
 // --- Objective ---
@@ -158,22 +153,18 @@ class SpeechRecognition : public SentenceObjective<CtcModel, UtteranceBatches, U
  public:
   /// The vocabulary must outlive it, too. Every training utterance fits its transcript. The seed determines
   /// the order of the batches. InputErrors of UtteranceBatches.
-  SpeechRecognition(CtcModel& model, const SentenceBatchOptions& options, const FrameOptions& frames,
-                    const Vocabulary& vocabulary, const Utterances& train, const Utterances& valid,
-                    uint64_t seed = 1)
-      : SentenceObjective(model, UtteranceBatches({options, frames}, train, seed), valid),
-        frames_(frames),
+  SpeechRecognition(CtcModel& model, const SentenceBatchOptions& options, const Vocabulary& vocabulary,
+                    const Utterances& train, const Utterances& valid, uint64_t seed = 1)
+      : SentenceObjective(model, UtteranceBatches(options, train, seed), valid),
         vocabulary_(vocabulary),
-        decode_({}, vocabulary) {
-    for (const auto& labels : train.labels) characters_ += std::ssize(labels);
-  }
+        decode_({}, vocabulary) {}
 
-  int64_t scored_per_epoch() const override { return characters_; }
+  int64_t scored_per_epoch() const override { return batches_.scored(); }
   std::string scored_items() const override { return "characters"; }
   /// The character error rate of greedy decoding on the validation utterances; then word errors and nats.
   /// `progress` gets the number of utterances done.
   Scores evaluate(const ReportDone& progress = {}) override {
-    return evaluate_recogniser(model_, valid_, frames_, vocabulary_, decode_, progress);
+    return evaluate_recogniser(model_, valid_, vocabulary_, decode_, progress);
   }
 
  private:
@@ -181,10 +172,8 @@ class SpeechRecognition : public SentenceObjective<CtcModel, UtteranceBatches, U
   int64_t scored() const override { return staged_.scored; }
   int64_t averaged() const override { return staged_.share.whole; }  // utterances
 
-  const FrameOptions frames_;
   const Vocabulary& vocabulary_;
-  SpeechDecoder decode_;    // the best path
-  int64_t characters_ = 0;  // of the training transcripts
+  SpeechDecoder decode_;  // the best path
 };
 
 // --- The task ---
@@ -261,7 +250,7 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
   }
   void prepare() override {
     Utterances train = encode("train");
-    const std::vector<std::int64_t> with_loss = possible(train, settings.frames);
+    const std::vector<std::int64_t> with_loss = possible(train);
     if (const std::int64_t short_ones = train.size() - std::ssize(with_loss); short_ones > 0) {
       train = some_of(train, with_loss);
       texts_.notes.push_back(
@@ -275,8 +264,8 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
     // All are read before the training, which an unreadable recording must not end; so are the decoder's
     // files.
     for (const std::string& split : measured_splits()) encoded(split);
-    check_input(!possible(encoded("valid"), settings.frames).empty(),
-                "{}: all utterances are too short for their transcripts", texts_.at("valid").name);
+    check_input(!possible(encoded("valid")).empty(), "{}: all utterances are too short for their transcripts",
+                texts_.at("valid").name);
     SpeechDecoder(settings.decoding, vocabulary());
   }
   std::vector<std::string> notes() const override {
@@ -289,7 +278,7 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
     constexpr std::int64_t steps = 200, characters = 50;
     const std::int64_t width = width_of(settings.frames.filterbank),
                        numbers = steps * settings.frames.stack * width;
-    Utterances made;
+    Utterances made{.options = settings.frames};
     for (std::int64_t i = sentences_of(settings.train, steps); i > 0; --i) {
       made.frames.push_back({width, std::vector<float>(static_cast<std::size_t>(numbers), 1.0F)});
       made.labels.push_back(some_ids(characters, sizes.at(0) - 1));
@@ -322,15 +311,15 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
     return std::make_unique<CtcModel>(settings.model, width_of(settings.frames), sizes.at(0), seed, device);
   }
   std::unique_ptr<Objective> make_objective(Module& model, std::uint64_t seed) override {
-    return std::make_unique<SpeechRecognition>(own(model), settings.train, settings.frames, vocabulary(),
-                                               encoded("train"), encoded("valid"), seed);
+    return std::make_unique<SpeechRecognition>(own(model), settings.train, vocabulary(), encoded("train"),
+                                               encoded("valid"), seed);
   }
   Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
     const SpeechDecoder decode(settings.decoding, vocabulary());
     reading_progress_ = progress_of;
     const Utterances& utterances = encoded(split);
     reading_progress_ = show_nothing;
-    Scores scores = evaluate_recogniser(own(model), utterances, settings.frames, vocabulary(), decode,
+    Scores scores = evaluate_recogniser(own(model), utterances, vocabulary(), decode,
                                         progress_of("evaluating " + split, utterances.size()));
     scores.warning = utterances.left_out;
     if (!texts_.stand_in.empty()) scores.details.push_back({"stand_in", texts_.stand_in});
@@ -345,19 +334,18 @@ class SpeechTask : public TextTask<SpeechTask, SpeechSettings, CtcModel, SpeechC
     const SpeechDecoder decode(settings.decoding, vocabulary());
     const Utterances recordings = read_utterances(text, vocabulary(), settings.frames, statistics());
     answers.front().note = recordings.left_out;
-    recognise_each(own(model), recordings, settings.frames, {},
-                   [&](std::size_t i, const Tensor& log_p, double) {
-                     const LabelHypothesis best = decode(log_p);
-                     LineAnswer& answer = answers[recordings.places[i]];
-                     answer.text = vocabulary().decode(best.labels);
-                     answer.score = best.log_p;
-                   });
+    recognise_each(own(model), recordings, {}, [&](std::size_t i, const Tensor& log_p, double) {
+      const LabelHypothesis best = decode(log_p);
+      LineAnswer& answer = answers[recordings.places[i]];
+      answer.text = vocabulary().decode(best.labels);
+      answer.score = best.log_p;
+    });
     return answers;
   }
 
   Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
                const ReportDone& progress) override {
-    return rondo::probe(own(model), encoded(split), settings.frames, options, progress);
+    return rondo::probe(own(model), encoded(split), options, progress);
   }
 
   std::int64_t types() const override { return vocabulary().types() - 1; }  // no text has the blank

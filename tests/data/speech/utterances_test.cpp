@@ -217,9 +217,9 @@ Utterances some_utterances() {
 }
 
 TEST(UtteranceBatches, HaveEachUtteranceOnce) {
-  const Utterances utterances = some_utterances();
-  const FrameOptions options{.filterbank = few_filters, .deltas = 0, .stack = 2};
-  UtteranceBatches batches({{.batch = 4}, options}, utterances, 3);
+  Utterances utterances = some_utterances();
+  utterances.options = {.filterbank = few_filters, .deltas = 0, .stack = 2};
+  UtteranceBatches batches({.batch = 4}, utterances, 3);
   std::set<std::int64_t> seen;
   for (UtteranceBatch batch; batches.next(batch);) {
     EXPECT_EQ(batch.width, 8);

@@ -181,7 +181,7 @@ TEST(ProbeOfARecogniser, DifferentiatesTheLossOfTheTranscript) {
   options.hidden = 4;
   options.init_all = 0.8;
   CtcModel model(options, width_of(frames), 4);
-  Utterances utterances;
+  Utterances utterances{.options = frames};
   utterances.labels = {{1, 3}, {2, 2, 2}, {2}};  // the second one is too short for its labels
   const int64_t lengths[] = {5, 4, 3};
   for (size_t i = 0; i < 3; ++i) {
@@ -191,7 +191,7 @@ TEST(ProbeOfARecogniser, DifferentiatesTheLossOfTheTranscript) {
     utterances.frames.push_back(it);
     utterances.transcripts.emplace_back();
   }
-  const Case of{[&](int64_t sequences) { return probe(model, utterances, frames, {.sequences = sequences}); },
+  const Case of{[&](int64_t sequences) { return probe(model, utterances, {.sequences = sequences}); },
                 [&](size_t sequence) {
                   const size_t i = 2 * sequence;
                   const std::vector<real> numbers(utterances.frames[i].numbers.begin(),
@@ -203,7 +203,7 @@ TEST(ProbeOfARecogniser, DifferentiatesTheLossOfTheTranscript) {
   const std::vector<Cell*> cells = model.cells();
   expect_probed(model, of, 2, {{"recurrent.l0", cells[0], 5}, {"recurrent.l0_reverse", cells[1], 5}});
   utterances.labels = {{1, 1, 1, 1}, {2, 2, 2}, {2, 2, 2}};
-  EXPECT_THROW(probe(model, utterances, frames, {}), InputError);
+  EXPECT_THROW(probe(model, utterances, {}), InputError);
 }
 
 }  // namespace

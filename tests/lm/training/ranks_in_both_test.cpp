@@ -241,14 +241,15 @@ struct SkipThoughtTraining {
 
 struct SpeechTraining {
   static constexpr int64_t width = 3;
-  FrameOptions frames{.filterbank = {.filters = width, .energy = false}, .deltas = 1, .stack = 2};
+  inline static const FrameOptions frames{
+      .filterbank = {.filters = width, .energy = false}, .deltas = 1, .stack = 2};
   Utterances train = utterances(30), valid = utterances(5);
   CtcModel model{options(), width_of(frames), symbols};
-  SpeechRecognition task{model, {.batch = 7}, frames, letters(), train, valid};
+  SpeechRecognition task{model, {.batch = 7}, letters(), train, valid};
   Trainer trainer{task, trainer_options()};
 
   static Utterances utterances(size_t count) {
-    Utterances all;
+    Utterances all{.options = frames};
     for (size_t i = 0; i < count; ++i) {
       std::vector<float> numbers((10 + i * 7 % 13) * static_cast<size_t>(width));
       for (size_t j = 0; j < numbers.size(); ++j) numbers[j] = static_cast<float>((j * j + i) % 17) / 8 - 1;
