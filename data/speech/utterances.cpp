@@ -143,26 +143,17 @@ SpeechCorpus corpus_of_digits(const fs::path& given, const SpeechOptions& option
 }
 
 /// The frames of all recordings of an utterance, one after the other.
-class FrameReader {
- public:
-  explicit FrameReader(const FilterbankOptions& options) : rate_(options.sample_rate), filterbank_(options) {}
-
-  Frames operator()(const std::vector<std::string>& files) {
-    std::vector<float> samples;
-    for (const std::string& file : files) {
-      const std::vector<float> recording = read_recording(file, rate_);
-      samples.insert(samples.end(), recording.begin(), recording.end());
-    }
-    Frames frames{filterbank_.width(), filterbank_(samples)};
-    check_input(frames.size() > 0, "{}: {} samples are shorter than a frame (data.window)",
-                fmt::join(files, " + "), samples.size());
-    return frames;
+Frames frames_of(const std::vector<std::string>& files, Filterbank& filterbank) {
+  std::vector<float> samples;
+  for (const std::string& file : files) {
+    const std::vector<float> recording = read_recording(file, filterbank.options().sample_rate);
+    samples.insert(samples.end(), recording.begin(), recording.end());
   }
-
- private:
-  std::int64_t rate_;
-  Filterbank filterbank_;
-};
+  Frames frames{width_of(filterbank.options()), filterbank(samples)};
+  check_input(frames.size() > 0, "{}: {} samples are shorter than a frame (data.window)",
+              fmt::join(files, " + "), samples.size());
+  return frames;
+}
 
 }  // namespace
 
@@ -209,14 +200,11 @@ SpeechCorpus open_speech(const fs::path& folder, const SpeechOptions& options) {
 
 Vocabulary speech_vocabulary(const SpeechText& train) {
   std::set<std::string> symbols;
-  for (const Utterance& it : train.utterances)
-    for (std::size_t at = 0; at < it.transcript.size();) {
-      const std::size_t length = utf8_length(it.transcript, at);
-      check_input(length > 0, "{}: a transcript that is not UTF-8", it.name);
-      symbols.insert(it.transcript.substr(at, length));
-      at += length;
-    }
   Vocabulary vocabulary({.unit = Unit::characters});
+  for (const Utterance& it : train.utterances) {
+    SymbolReader reader(it.transcript, vocabulary.tokenization(), it.name);
+    while (const auto symbol = reader.next()) symbols.emplace(*symbol);
+  }
   vocabulary.add("\n");
   for (const std::string& symbol : symbols) vocabulary.add(symbol);
   return vocabulary;
@@ -239,9 +227,10 @@ std::vector<std::int32_t> labels_of(const Utterance& utterance, const Vocabulary
 }  // namespace
 
 FrameStatistics statistics_of(const SpeechText& text, const FilterbankOptions& options) {
-  FrameReader read(options);
+  Filterbank filterbank(options);
   FrameStatistics statistics;
-  use_each(text.utterances, "utterances", [&](const Utterance& it) { statistics.add(read(it.files)); });
+  use_each(text.utterances, "utterances",
+           [&](const Utterance& it) { statistics.add(frames_of(it.files, filterbank)); });
   return statistics;
 }
 
@@ -249,14 +238,14 @@ Utterances read_utterances(const SpeechText& text, const Vocabulary& vocabulary,
                            const FrameStatistics* statistics,
                            const std::function<void(std::int64_t)>& progress) {
   Utterances read{.options = options};
-  FrameReader frames_of(options.filterbank);
+  Filterbank filterbank(options.filterbank);
   std::map<std::string, FrameStatistics> of_speaker;
   std::vector<std::vector<std::int32_t>> labels;
   for (const Utterance& it : text.utterances) labels.push_back(labels_of(it, vocabulary));
   std::size_t next = 0;
   read.left_out = use_each(text.utterances, "utterances", [&](const Utterance& it) {
     const std::size_t place = next++;
-    read.frames.push_back(frames_of(it.files));
+    read.frames.push_back(frames_of(it.files, filterbank));
     read.labels.push_back(std::move(labels[place]));
     read.transcripts.push_back(it.transcript);
     read.places.push_back(place);
