@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <regex>
 #include <set>
 #include <system_error>
@@ -210,22 +209,6 @@ Vocabulary speech_vocabulary(const SpeechText& train) {
   return vocabulary;
 }
 
-namespace {
-
-std::vector<std::int32_t> labels_of(const Utterance& utterance, const Vocabulary& vocabulary) {
-  std::vector<std::int32_t> labels;
-  SymbolReader reader(utterance.transcript, vocabulary.tokenization(), utterance.name, LastLine::goes_on);
-  while (const auto symbol = reader.next()) {
-    const auto id = vocabulary.id(*symbol);
-    check_input(id.has_value(), "{}: the transcript has '{}', and no transcript of the training text has it",
-                utterance.name, escape_symbol(*symbol));
-    labels.push_back(*id);
-  }
-  return labels;
-}
-
-}  // namespace
-
 FrameStatistics statistics_of(const SpeechText& text, const FilterbankOptions& options) {
   Filterbank filterbank(options);
   FrameStatistics statistics;
@@ -241,7 +224,8 @@ Utterances read_utterances(const SpeechText& text, const Vocabulary& vocabulary,
   Filterbank filterbank(options.filterbank);
   std::map<std::string, FrameStatistics> of_speaker;
   std::vector<std::vector<std::int32_t>> labels;
-  for (const Utterance& it : text.utterances) labels.push_back(labels_of(it, vocabulary));
+  for (const Utterance& it : text.utterances)
+    labels.push_back(vocabulary.encode(it.transcript, it.name, LastLine::goes_on).ids);
   std::size_t next = 0;
   read.left_out = use_each(text.utterances, "utterances", [&](const Utterance& it) {
     const std::size_t place = next++;
