@@ -142,10 +142,6 @@ void check_is_safetensors(const InputFile& file) {
   check_kind(begin, file.name());
 }
 
-std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 }  // namespace
 
 void write_safetensors(const std::filesystem::path& path, std::vector<TensorBytes> tensors,
@@ -162,7 +158,7 @@ void write_safetensors(const std::filesystem::path& path, std::vector<TensorByte
            std::tuple(-static_cast<std::int64_t>(*size_of_dtype(b.dtype)), std::string_view(b.name));
   });
   Sha256 values;
-  for (const TensorBytes& tensor : tensors) values.update(text_of(tensor.bytes));
+  for (const TensorBytes& tensor : tensors) values.update(bytes_of(tensor.bytes));
   Metadata all = metadata;
   all[values_digest_name] = values.hex();
   all[header_digest_name] = no_digest;
@@ -172,7 +168,7 @@ void write_safetensors(const std::filesystem::path& path, std::vector<TensorByte
   write_atomically(path, [&](const WritePiece& write) {
     write({reinterpret_cast<const char*>(&length), sizeof length});
     write(header);
-    for (const TensorBytes& tensor : tensors) write(text_of(tensor.bytes));
+    for (const TensorBytes& tensor : tensors) write(bytes_of(tensor.bytes));
   });
 }
 

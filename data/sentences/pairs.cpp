@@ -2,7 +2,6 @@
 #include "data/sentences/pairs.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace rondo {
 

@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::string_view entity_prefix = "@entity";
 
-bool has_word(std::string_view line, std::string_view word) {
-  const std::vector<std::string_view> words = split_words(line);
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 /// All questions of a folder, in the order of their names, and one digest of names and contents.
 QuestionText read_folder(const fs::path& folder, const QuestionOptions& options,
                          std::vector<FileDigest>& files) {
@@ -235,11 +230,8 @@ Questions encode_questions(const QuestionText& text, const Vocabulary& vocabular
   for (std::size_t i = 0; i < result.markers.size(); ++i)
     result.entity_of[static_cast<std::size_t>(result.markers[i])] = static_cast<std::int32_t>(i);
   std::string documents;
-  if (document_words > 0)
-    for (const std::string_view line : split_lines(text.documents))
-      documents += first_words(line, document_words) + '\n';
-  else
-    documents = text.documents;
+  for (const std::string_view line : split_lines(text.documents))
+    documents += first_words(line, document_words) + '\n';
   result.documents = encode_sentences(documents, text.name, vocabulary);
   result.questions = encode_sentences(text.questions, text.name, vocabulary);
   for (const std::int32_t answer : text.answers)

@@ -90,7 +90,7 @@ struct Questions {
 std::vector<std::int32_t> markers_of(const Vocabulary& vocabulary);
 /// Throws InputError if a limit of the vocabulary left out a marker of the training text.
 void check_has_all_markers(const Vocabulary& vocabulary, const QuestionText& train);
-/// InputErrors of encode_sentences() and markers_of(). Documents are cut to `document_words`; 0: not.
+/// InputErrors of encode_sentences() and markers_of(). Documents are cut to `document_words`.
 Questions encode_questions(const QuestionText& text, const Vocabulary& vocabulary,
                            std::int64_t document_words);
 

@@ -5,6 +5,7 @@
 #include <glob.h>
 
 #include <algorithm>
+#include <regex>
 #include <system_error>
 #include <utility>
 
@@ -87,12 +88,7 @@ void sort_in_c_locale(std::vector<fs::path>& paths) {
 
 /// A path that glob() takes as it is.
 fs::path literal(const fs::path& path) {
-  std::string escaped;
-  for (const char c : path.string()) {
-    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) escaped += '\\';
-    escaped += c;
-  }
-  return escaped;
+  return std::regex_replace(path.string(), std::regex(R"([*?[\]\\])"), R"(\$&)");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "data/files/files.h"
@@ -174,11 +175,6 @@ struct Footer {
   std::array<char, 64> sha256{};  // hexadecimal
   IdCounts counts{};
 };
-
-template <class Value>
-std::string_view bytes_of(std::span<const Value> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
-}
 
 }  // namespace
 

@@ -3,7 +3,6 @@
 // time, so that a change in between is noticed. Next: data/text/corpus.h, which makes them.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <filesystem>

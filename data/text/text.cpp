@@ -63,6 +63,10 @@ void check_length(std::size_t of_line, const std::string& name) {
   check_input(of_line <= longest_line, "{}: a line of more than {} bytes: another file?", name, longest_line);
 }
 
+void check_has_text(const Text& text) {
+  check_input(!text.content.empty(), "{}: empty; it must hold text", text.name);
+}
+
 /// With a digest of `raw`.
 Text normalised(std::string raw, const std::string& name, Unit unit) {
   Text text{.name = printable(name), .sha256 = sha256_hex(raw)};
@@ -97,12 +101,6 @@ void read_lines(const std::filesystem::path& path,
   }
   if (!rest.empty()) use(rest, false);
 }
-
-namespace {
-void check_has_text(const Text& text) {
-  check_input(!text.content.empty(), "{}: empty; it must hold text", text.name);
-}
-}  // namespace
 
 Text clean_text(std::string raw, const std::string& name, Unit unit) {
   Text text = normalised(std::move(raw), name, unit);
