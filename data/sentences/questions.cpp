@@ -102,12 +102,7 @@ double match(const std::set<std::string_view>& one, const std::set<std::string_v
 }
 
 std::string best_sentences(const std::string& document, const std::string& question, std::int64_t count) {
-  std::vector<std::vector<std::string_view>> sentences(1);
-  for (const std::string_view word : split_words(document)) {
-    sentences.back().push_back(word);
-    if (ends_sentence(word)) sentences.emplace_back();
-  }
-  if (sentences.back().empty()) sentences.pop_back();
+  const std::vector<std::vector<std::string_view>> sentences = split_sentences(document);
   const auto set_of = [](const auto& words) {
     return std::set<std::string_view>(words.begin(), words.end());
   };

@@ -1,6 +1,8 @@
 // Triples of consecutive sentences; see data/sentences/sentence_triples.h.
 #include "data/sentences/sentence_triples.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace rondo {
@@ -20,14 +22,8 @@ Text one_sentence_a_line(Text text, SentenceEnds ends) {
   if (ends == SentenceEnds::lines) return text;
   std::string sentences;
   for (const std::string_view line : split_lines(text.content)) {
-    bool begins = true;
-    for (const std::string_view word : split_words(line)) {
-      if (!begins) sentences += ' ';
-      sentences += word;
-      begins = ends_sentence(word);
-      if (begins) sentences += '\n';
-    }
-    sentences += begins ? "\n" : "\n\n";
+    for (const auto& words : split_sentences(line)) sentences += fmt::format("{}\n", fmt::join(words, " "));
+    sentences += '\n';
   }
   text.content = std::move(sentences);
   return text;

@@ -122,6 +122,17 @@ void check_sentences(const Text& text, Unit unit) {
   check_has_text(text);
 }
 
+std::vector<std::vector<std::string_view>> split_sentences(std::string_view passage) {
+  std::vector<std::vector<std::string_view>> sentences;
+  bool begins = true;
+  for (const std::string_view word : split_words(passage)) {
+    if (begins) sentences.emplace_back();
+    sentences.back().push_back(word);
+    begins = word == "." || word == "?" || word == "!";
+  }
+  return sentences;
+}
+
 std::string note_of_missing_test(const std::filesystem::path& path, std::string_view key) {
   return fmt::format("{}: no such file, and so no test text{}", printable(path.string()),
                      key.empty() ? "" : fmt::format(" ({})", key));
