@@ -229,7 +229,7 @@ Json translation_shape() {
   const Pairs pairs = random_pairs();
   PairBatches batches(settings.train.batches, pairs, 1);
   for (PairBatch batch; batches.next(batch);)
-    shape["batches"].push_back({batch.source_lengths, batch.target_lengths});
+    shape["batches"].push_back({batch.source.lengths, batch.target.lengths});
   shape["warm_up_updates"] = shape["batches"].size();  // an epoch: most batches have shapes of their own
   return shape;
 }

@@ -11,9 +11,7 @@
 #include <cerrno>
 #include <string>
 #include <system_error>
-#include <utility>
 
-#include "data/files/input_file.h"
 #include "tensor/error.h"
 
 namespace rondo {

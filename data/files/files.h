@@ -4,7 +4,6 @@
 // link. Formats of tensors: data/files/safetensors.h. Reading whole files: data/files/input_file.h.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>

@@ -12,7 +12,6 @@
 #include <array>
 #include <cerrno>
 #include <set>
-#include <utility>
 
 #include "tensor/error.h"
 

@@ -130,7 +130,7 @@ class UnpackedFile {
  private:
   InputFile file_;
   std::unique_ptr<Unpacker> unpacker_;  // null: not packed
-  Sha256 digest_, content_digest_;      // the latter if it is packed
+  Sha256 digest_;
   std::uint64_t position_ = 0;
 };
 

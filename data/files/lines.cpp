@@ -25,6 +25,11 @@ std::string_view stripped(std::string_view line) {
 
 std::vector<std::string_view> split_words(std::string_view text) { return split_at(text, is_space); }
 
+bool has_word(std::string_view text, std::string_view word) {
+  const std::vector<std::string_view> words = split_words(text);
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 std::vector<std::string_view> split_fields(std::string_view line) {
   std::vector<std::string_view> fields;
   for (std::size_t begin = 0;;) {

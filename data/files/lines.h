@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,12 @@ namespace rondo {
 /// The maximum length: a file with a longer line is not a file of lines.
 constexpr std::size_t longest_line = 16 << 20;
 
+/// Values as they lie in memory.
+template <class Value>
+std::string_view bytes_of(std::span<const Value> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
 /// The lines of a text without their newlines; a last line need not end in one.
 std::vector<std::string_view> split_lines(std::string_view text);
 
@@ -24,9 +31,9 @@ constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 /// A line without the white space around it.
 std::string_view stripped(std::string_view line);
 /// Splits a text at the characters that `is_between` says, of which several count as one.
-template <class IsBetween>
-std::vector<std::string_view> split_at(std::string_view text, IsBetween is_between) {
-  std::vector<std::string_view> words;
+template <class Char, class IsBetween>
+std::vector<std::basic_string_view<Char>> split_at(std::basic_string_view<Char> text, IsBetween is_between) {
+  std::vector<std::basic_string_view<Char>> words;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const std::size_t begin = at;
     while (at < text.size() && !is_between(text[at])) ++at;
@@ -36,6 +43,8 @@ std::vector<std::string_view> split_at(std::string_view text, IsBetween is_betwe
 }
 /// Splits a text at white space.
 std::vector<std::string_view> split_words(std::string_view text);
+/// Returns whether `word` is one of these words.
+bool has_word(std::string_view text, std::string_view word);
 /// Splits a line at its tabs.
 std::vector<std::string_view> split_fields(std::string_view line);
 /// Returns the finite number that the whole text spells, such as 12, -0.5 or 1e-3; else nothing.

@@ -17,11 +17,6 @@ constexpr std::uint64_t varint = 0, eight_bytes = 1, with_length = 2, four_bytes
 
 std::uint64_t key(int field, std::uint64_t kind) { return static_cast<std::uint64_t>(field) << 3 | kind; }
 
-template <class Number>
-std::string_view bytes_of(const Number* numbers, std::size_t count) {
-  return {reinterpret_cast<const char*>(numbers), count * sizeof(Number)};
-}
-
 }  // namespace
 
 /// Seven bits a byte, the lowest first.
@@ -43,16 +38,16 @@ void ProtobufMessage::add(int field, std::string_view text) {
 
 void ProtobufMessage::add_double(int field, double number) {
   add_varint(key(field, eight_bytes));
-  bytes_ += bytes_of(&number, 1);
+  bytes_ += bytes_of(std::span<const double>(&number, 1));
 }
 
 void ProtobufMessage::add_float(int field, float number) {
   add_varint(key(field, four_bytes));
-  bytes_ += bytes_of(&number, 1);
+  bytes_ += bytes_of(std::span<const float>(&number, 1));
 }
 
 void ProtobufMessage::add_doubles(int field, const std::vector<double>& numbers) {
-  add(field, bytes_of(numbers.data(), numbers.size()));
+  add(field, bytes_of(std::span<const double>(numbers)));
 }
 
 namespace {
@@ -95,8 +90,7 @@ void OnnxGraph::add_tensor(const std::string& name, Type type, const std::vector
   for (const std::int64_t extent : shape) tensor.add(1, extent);
   tensor.add(2, static_cast<std::int64_t>(type));
   tensor.add(8, name);
-  const auto bytes = std::as_bytes(values);
-  tensor.add(9, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  tensor.add(9, bytes_of(values));
   graph_.add(5, tensor);
 }
 

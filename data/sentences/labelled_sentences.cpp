@@ -17,10 +17,9 @@ namespace {
 constexpr std::string_view blanks = " \t\r\v\f";
 
 /// The characters of Windows-1252 at 0x80 to 0x9f, where Latin-1 has control characters.
-constexpr std::array<char16_t, 32> windows_1252_marks = {
-    0x20ac, 0x0081, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
-    0x2039, 0x0152, 0x008d, 0x017d, 0x008f, 0x0090, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
-    0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x009d, 0x017e, 0x0178};
+constexpr std::array<std::string_view, 32> windows_1252_marks = {
+    "€",      "\u0081", "‚", "ƒ", "„", "…", "†", "‡", "ˆ", "‰", "Š", "‹", "Œ", "\u008d", "Ž", "\u008f",
+    "\u0090", "‘",      "’", "“", "”", "•", "–", "—", "˜", "™", "š", "›", "œ", "\u009d", "ž", "Ÿ"};
 
 /// Some of the sentences of a text, as a text of its own.
 LabelledText part_of(const LabelledText& whole, std::vector<std::size_t> sentences, Split split) {
@@ -80,15 +79,12 @@ std::string utf8_of_windows_1252(std::string_view text) {
   std::string utf8;
   for (const char letter : text) {
     const auto byte = static_cast<unsigned char>(letter);
-    const char16_t point = byte >= 0x80 && byte < 0xa0 ? windows_1252_marks[byte - 0x80] : byte;
-    if (point < 0x80) {
+    if (byte < 0x80)
       utf8 += letter;
-    } else if (point < 0x800) {
-      utf8 += {static_cast<char>(0xc0 | point >> 6), static_cast<char>(0x80 | (point & 0x3f))};
-    } else {
-      utf8 += {static_cast<char>(0xe0 | point >> 12), static_cast<char>(0x80 | (point >> 6 & 0x3f)),
-               static_cast<char>(0x80 | (point & 0x3f))};
-    }
+    else if (byte < 0xa0)
+      utf8 += windows_1252_marks[byte - 0x80];
+    else
+      utf8 += {static_cast<char>(0xc0 | byte >> 6), static_cast<char>(0x80 | (byte & 0x3f))};
   }
   return utf8;
 }
@@ -199,13 +195,6 @@ LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vo
 }
 
 // --- Batches ---
-
-std::vector<BatchOrder::Lengths> lengths_of(const LabelledSentences& sentences,
-                                            const SentenceBatchOptions& /*options*/) {
-  std::vector<BatchOrder::Lengths> lengths;
-  for (std::int64_t i = 0; i < sentences.size(); ++i) lengths.emplace_back(sentences.sentences.length(i), 0);
-  return lengths;
-}
 
 void fill_batch(LabelledBatch& batch, const LabelledSentences& sentences,
                 const SentenceBatchOptions& /*options*/, std::span<const std::int64_t> whole,

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -77,6 +76,7 @@ struct LabelledSentences {
 
   std::int64_t size() const { return sentences.size(); }
   std::int64_t scored() const { return size(); }
+  BatchOrder::Lengths lengths(std::int64_t i) const { return {sentences.length(i), 0}; }
 };
 /// InputErrors of ids_of_labels() and encode_sentences().
 LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vocabulary,
@@ -91,8 +91,6 @@ struct LabelledBatch {
 };
 
 using LabelledBatches = BatchesOf<LabelledSentences, LabelledBatch>;
-std::vector<BatchOrder::Lengths> lengths_of(const LabelledSentences& sentences,
-                                            const SentenceBatchOptions& options);
 void fill_batch(LabelledBatch& batch, const LabelledSentences& sentences, const SentenceBatchOptions& options,
                 std::span<const std::int64_t> whole, const BatchOrder& order);
 

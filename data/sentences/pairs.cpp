@@ -2,8 +2,6 @@
 #include "data/sentences/pairs.h"
 
 #include <algorithm>
-#include <numeric>
-#include <utility>
 
 namespace rondo {
 
@@ -28,10 +26,9 @@ PairVocabularies vocabularies_of(const TextPair& train, Tokenization tokenizatio
   return {vocabulary, vocabulary};
 }
 
-namespace {
-
-Pairs encode(const TextPair& texts, const Vocabulary& source, const Vocabulary& target,
-             std::int64_t max_length, bool without_empty) {
+Pairs encode_pairs(const TextPair& texts, const Vocabulary& source, const Vocabulary& target,
+                   std::int64_t max_length, bool without_empty) {
+  without_empty |= texts.has_gaps;
   Pairs pairs{.source = encode_sentences(texts.source.content, texts.source.name, source),
               .target = encode_sentences(texts.target.content, texts.target.name, target)};
   check(pairs.source.size() == pairs.target.size(), "[pairs] {} and {} sentences", pairs.source.size(),
@@ -50,26 +47,10 @@ Pairs encode(const TextPair& texts, const Vocabulary& source, const Vocabulary& 
       kept.target.add(pairs.target[i]);
     }
   }
-  check_input(kept.size() + kept.empty > 0, "{} and {}: all {} pairs have more than max_length = {} symbols",
-              texts.source.name, texts.target.name, kept.left_out, max_length);
-  check_input(kept.left_out > 0 || kept.size() > 0, "{} and {}: all {} pairs have an empty side",
-              texts.source.name, texts.target.name, kept.empty);
   check_input(kept.size() > 0,
               "{} and {}: no pair is left: {} have more than max_length = {} symbols, {} an empty side",
               texts.source.name, texts.target.name, kept.left_out, max_length, kept.empty);
   return kept;
-}
-
-}  // namespace
-
-Pairs encode_pairs(const TextPair& texts, const Vocabulary& source, const Vocabulary& target,
-                   std::int64_t max_length) {
-  return encode(texts, source, target, max_length, texts.has_gaps);
-}
-
-Pairs training_pairs(const TextPair& texts, const Vocabulary& source, const Vocabulary& target,
-                     std::int64_t max_length) {
-  return encode(texts, source, target, max_length, true);
 }
 
 // --- Batches ---
@@ -80,45 +61,13 @@ Keys keys_of(PairBatchOptions& options) {
        {{"reverse_source", &options.reverse_source, "read the source from its end to its beginning"}}});
 }
 
-std::vector<BatchOrder::Lengths> lengths_of(const Pairs& pairs, const PairBatchOptions& /*options*/) {
-  std::vector<BatchOrder::Lengths> lengths;
-  for (std::int64_t i = 0; i < pairs.size(); ++i)
-    lengths.emplace_back(pairs.target.length(i), pairs.source.length(i));
-  return lengths;
-}
-
-namespace {
-
-void fill_source(PairBatch& batch, const std::vector<std::span<const std::int32_t>>& rows, bool reverse) {
-  PaddedSentences padded = rondo::padded(rows, reverse);
-  batch.sentences = padded.sentences;
-  batch.source_steps = padded.steps;
-  batch.source = std::move(padded.ids);
-  batch.source_lengths = std::move(padded.lengths);
-}
-
-}  // namespace
-
 void fill_batch(PairBatch& batch, const Pairs& pairs, const PairBatchOptions& options,
                 std::span<const std::int64_t> whole, const BatchOrder& /*order*/) {
   for (const std::int64_t pair : whole) batch.scored += pairs.target.length(pair);
   const std::span<const std::int64_t> chosen = batch.share.of(whole);
   batch.pairs.assign(chosen.begin(), chosen.end());
-  fill_source(batch, pairs.source.at(chosen), options.reverse_source);
-  ShiftedSentences target = shifted(pairs.target.at(chosen));
-  batch.target_steps = target.steps;
-  batch.inputs = std::move(target.inputs);
-  batch.targets = std::move(target.targets);
-  batch.target_lengths = std::move(target.lengths);
-}
-
-PairBatch source_batch(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse) {
-  check(!sentences.empty(), "[pair batches] no sentences");
-  PairBatch batch;
-  fill_source(batch, sentences, reverse);
-  batch.pairs.resize(sentences.size());
-  std::iota(batch.pairs.begin(), batch.pairs.end(), 0);
-  return batch;
+  batch.source = padded(pairs.source.at(chosen), options.reverse_source);
+  batch.target = shifted(pairs.target.at(chosen));
 }
 
 }  // namespace rondo

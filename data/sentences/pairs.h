@@ -18,6 +18,7 @@ struct Pairs {
 
   std::int64_t size() const { return source.size(); }
   std::int64_t scored() const { return target.symbols(); }
+  BatchOrder::Lengths lengths(std::int64_t i) const { return {target.length(i), source.length(i)}; }
 };
 
 struct PairOptions {
@@ -34,16 +35,11 @@ struct PairVocabularies {
 PairVocabularies vocabularies_of(const TextPair& train, Tokenization tokenization,
                                  const VocabularyLimits& limits, bool shared);
 
-/// With a `max_length` other than 0, pairs in which a side has more symbols, not counting its end symbol,
-/// are left out; so are those with an empty side of a text with gaps. InputErrors of encode_sentences(), and
-/// if no pair is left.
+/// Encodes pairs of which no side has more than `max_length` symbols, not counting its end; 0: no limit. Of a
+/// text with gaps, and `without_empty`, those that have an empty side are left out, too: no translation can
+/// be learnt from them. InputErrors of encode_sentences(), and if no pair is left.
 Pairs encode_pairs(const TextPair& texts, const Vocabulary& source, const Vocabulary& target,
-                   std::int64_t max_length = 0);
-
-/// Encodes pairs without those that have an empty side, from which no translation can be learnt. InputError
-/// also if no other pair is left.
-Pairs training_pairs(const TextPair& texts, const Vocabulary& source, const Vocabulary& target,
-                     std::int64_t max_length);
+                   std::int64_t max_length = 0, bool without_empty = false);
 
 // --- Batches ---
 
@@ -54,20 +50,13 @@ struct PairBatchOptions {
 /// `batch`, `batch_by`, `reverse_source`.
 Keys keys_of(PairBatchOptions& options);
 
-/// S and T steps of B sentences; element [t, b] is at t * B + b. Lengths include the end symbol. Padding is
-/// id 0, and ignore_index in `targets`.
+/// B pairs.
 struct PairBatch {
-  static constexpr std::int32_t ignore_index = ShiftedSentences::ignore_index;
-
-  BatchShare share;                                 // of the whole batch
-  std::int64_t sentences = 0;                       // B
-  std::int64_t source_steps = 0, target_steps = 0;  // S, T
-  std::int64_t scored = 0;                          // targets of the whole batch that are not ignore_index
-  std::vector<std::int32_t> source;                 // [S, B]
-  std::vector<std::int32_t> inputs;   // [T, B]: the end symbol, then the target without its last
-  std::vector<std::int32_t> targets;  // [T, B]
-  std::vector<std::int64_t> source_lengths, target_lengths;  // [B]
-  std::vector<std::int64_t> pairs;                           // [B]: the index of each row's pair
+  BatchShare share;  // of the whole batch
+  PaddedSentences source;
+  ShiftedSentences target;
+  std::int64_t scored = 0;          // symbols of the target, of the whole batch
+  std::vector<std::int64_t> pairs;  // [B]: the index of each row's pair
 };
 
 /// In the order of BatchOrder, by the lengths of target and source: the rows of a batch are in the order of
@@ -75,12 +64,7 @@ struct PairBatch {
 /// batch of its own, and other epochs may have a few batches more or fewer.
 using PairBatches = BatchesOf<Pairs, PairBatch, PairBatchOptions>;
 inline const SentenceBatchOptions& order_of(const PairBatchOptions& options) { return options.order; }
-std::vector<BatchOrder::Lengths> lengths_of(const Pairs& pairs, const PairBatchOptions& options);
 void fill_batch(PairBatch& batch, const Pairs& pairs, const PairBatchOptions& options,
                 std::span<const std::int64_t> whole, const BatchOrder& order);
-
-/// The source half of a batch, for sentences without a translation: row b is sentence b, each with its end
-/// symbol. The target half is empty: T = 0.
-PairBatch source_batch(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse);
 
 }  // namespace rondo

@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::string_view entity_prefix = "@entity";
 
-bool has_word(std::string_view line, std::string_view word) {
-  const std::vector<std::string_view> words = split_words(line);
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 /// All questions of a folder, in the order of their names, and one digest of names and contents.
 QuestionText read_folder(const fs::path& folder, const QuestionOptions& options,
                          std::vector<FileDigest>& files) {
@@ -107,12 +102,7 @@ double match(const std::set<std::string_view>& one, const std::set<std::string_v
 }
 
 std::string best_sentences(const std::string& document, const std::string& question, std::int64_t count) {
-  std::vector<std::vector<std::string_view>> sentences(1);
-  for (const std::string_view word : split_words(document)) {
-    sentences.back().push_back(word);
-    if (ends_sentence(word)) sentences.emplace_back();
-  }
-  if (sentences.back().empty()) sentences.pop_back();
+  const std::vector<std::vector<std::string_view>> sentences = split_sentences(document);
   const auto set_of = [](const auto& words) {
     return std::set<std::string_view>(words.begin(), words.end());
   };
@@ -235,11 +225,8 @@ Questions encode_questions(const QuestionText& text, const Vocabulary& vocabular
   for (std::size_t i = 0; i < result.markers.size(); ++i)
     result.entity_of[static_cast<std::size_t>(result.markers[i])] = static_cast<std::int32_t>(i);
   std::string documents;
-  if (document_words > 0)
-    for (const std::string_view line : split_lines(text.documents))
-      documents += first_words(line, document_words) + '\n';
-  else
-    documents = text.documents;
+  for (const std::string_view line : split_lines(text.documents))
+    documents += first_words(line, document_words) + '\n';
   result.documents = encode_sentences(documents, text.name, vocabulary);
   result.questions = encode_sentences(text.questions, text.name, vocabulary);
   for (const std::int32_t answer : text.answers)
@@ -253,14 +240,6 @@ Keys keys_of(QuestionBatchOptions& options) {
   return {{"batch", &options.batch, any_count(), "questions", "of an update"},
           {"renumber_entities", &options.renumber,
            "give the entities of each question other markers in each epoch"}};
-}
-
-std::vector<BatchOrder::Lengths> lengths_of(const Questions& questions,
-                                            const QuestionBatchOptions& /*options*/) {
-  std::vector<BatchOrder::Lengths> lengths;
-  for (std::int64_t i = 0; i < questions.size(); ++i)
-    lengths.emplace_back(questions.documents.length(i), questions.questions.length(i));
-  return lengths;
 }
 
 void fill_batch(QuestionBatch& batch, const Questions& questions, const QuestionBatchOptions& options,

@@ -84,12 +84,13 @@ struct Questions {
 
   std::int64_t size() const { return documents.size(); }
   std::int64_t scored() const { return size(); }
+  BatchOrder::Lengths lengths(std::int64_t i) const { return {documents.length(i), questions.length(i)}; }
 };
 /// The markers of a vocabulary in the order of their numbers; at least 2, or InputError.
 std::vector<std::int32_t> markers_of(const Vocabulary& vocabulary);
 /// Throws InputError if a limit of the vocabulary left out a marker of the training text.
 void check_has_all_markers(const Vocabulary& vocabulary, const QuestionText& train);
-/// InputErrors of encode_sentences() and markers_of(). Documents are cut to `document_words`; 0: not.
+/// InputErrors of encode_sentences() and markers_of(). Documents are cut to `document_words`.
 Questions encode_questions(const QuestionText& text, const Vocabulary& vocabulary,
                            std::int64_t document_words);
 
@@ -113,7 +114,6 @@ struct QuestionBatch {
 
 using QuestionBatches = BatchesOf<Questions, QuestionBatch, QuestionBatchOptions>;
 inline SentenceBatchOptions order_of(const QuestionBatchOptions& options) { return {.batch = options.batch}; }
-std::vector<BatchOrder::Lengths> lengths_of(const Questions& questions, const QuestionBatchOptions& options);
 void fill_batch(QuestionBatch& batch, const Questions& questions, const QuestionBatchOptions& options,
                 std::span<const std::int64_t> whole, const BatchOrder& order);
 

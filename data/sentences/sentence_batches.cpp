@@ -8,23 +8,6 @@ namespace rondo {
 
 // --- Sentences ---
 
-namespace {
-
-/// Throws InputError if a word is the symbol that ends a line: then a line has two ends.
-void check_line_ends(std::string_view text, const std::string& name, Tokenization tokenization) {
-  if (tokenization.unit != Unit::words) return;
-  const std::string_view line_end = line_end_symbol(tokenization.unit);
-  SymbolReader reader(text, tokenization, name);
-  for (std::int64_t ended = 0; const auto symbol = reader.next();) {
-    if (*symbol != line_end) continue;
-    check_input(reader.line() != ended, "{}: line {}: the word {} stands for the end of a line; remove it",
-                name, ended, line_end);
-    ended = reader.line();
-  }
-}
-
-}  // namespace
-
 void Sentences::add(std::span<const std::int32_t> sentence) {
   check(!sentence.empty(), "[sentences] a sentence has at least its end symbol");
   ids_.insert(ids_.end(), sentence.begin(), sentence.end());
@@ -50,7 +33,6 @@ Sentences encode_sentences(std::string_view text, const std::string& name, const
   check_input(line_end.has_value(), "{}: the vocabulary has no symbol for the end of a line", name);
   std::string ended;  // other units than words give a last line without a newline no end symbol
   if (!text.empty() && !text.ends_with('\n')) text = ended = std::string(text) + '\n';
-  check_line_ends(text, name, vocabulary.tokenization());
 
   Sentences sentences;
   const std::vector<std::int32_t> ids = vocabulary.encode(text, name).ids;
@@ -58,6 +40,13 @@ Sentences encode_sentences(std::string_view text, const std::string& name, const
     const auto end = std::find(begin, ids.end(), *line_end) + 1;
     sentences.add({begin, end});
     begin = end;
+  }
+  const std::vector<std::string_view> lines = split_lines(text);
+  if (sentences.size() != std::ssize(lines)) {
+    const auto bad = std::find_if(lines.begin(), lines.end(),
+                                  [](std::string_view line) { return has_word(line, eos_symbol); });
+    throw InputError(fmt::format("{}: line {}: the word {} stands for the end of a line; remove it", name,
+                                 bad - lines.begin() + 1, eos_symbol));
   }
   return sentences;
 }

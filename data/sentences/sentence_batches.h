@@ -156,11 +156,11 @@ class BatchOrder {
 
 // --- Batches ---
 
-/// The items of `Data` in batches, each once in an epoch. For a kind of data stand beside it
-///   lengths_of(data, options)                 the lengths of each item, for BatchOrder
-///   order_of(options)                         the SentenceBatchOptions of them
+/// The items of `Data` in batches, each once in an epoch. A kind of data has
+///   data.lengths(item)                              for BatchOrder
+///   data.scored()                                   what an epoch scores
+///   order_of(options)                               the SentenceBatchOptions of them
 ///   fill_batch(batch, data, options, whole, order)  which makes the rows `batch.share` of the items `whole`
-///   data.scored()                             what an epoch scores
 template <class Data, class Batch, class Options = SentenceBatchOptions>
 class BatchesOf : public BatchOrder {
  public:
@@ -170,7 +170,7 @@ class BatchesOf : public BatchOrder {
   using Settings = Options;
   /// Begins with epoch 1. `data` must outlive it. InputErrors of BatchOrder.
   BatchesOf(const Options& options, const Data& data, std::uint64_t seed)
-      : BatchOrder(order_of(options), lengths_of(data, options), seed), options_(options), data_(data) {}
+      : BatchOrder(order_of(options), lengths_of(data), seed), options_(options), data_(data) {}
 
   /// The next batch; false, and no batch, at the end.
   bool next(Batch& batch) {
@@ -184,6 +184,12 @@ class BatchesOf : public BatchOrder {
   std::int64_t scored() const { return data_.scored(); }
 
  private:
+  static std::vector<Lengths> lengths_of(const Data& data) {
+    std::vector<Lengths> lengths;
+    for (std::int64_t item = 0; item < data.size(); ++item) lengths.push_back(data.lengths(item));
+    return lengths;
+  }
+
   Options options_;
   const Data& data_;
 };

@@ -1,6 +1,8 @@
 // Triples of consecutive sentences; see data/sentences/sentence_triples.h.
 #include "data/sentences/sentence_triples.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace rondo {
@@ -20,14 +22,8 @@ Text one_sentence_a_line(Text text, SentenceEnds ends) {
   if (ends == SentenceEnds::lines) return text;
   std::string sentences;
   for (const std::string_view line : split_lines(text.content)) {
-    bool begins = true;
-    for (const std::string_view word : split_words(line)) {
-      if (!begins) sentences += ' ';
-      sentences += word;
-      begins = ends_sentence(word);
-      if (begins) sentences += '\n';
-    }
-    sentences += begins ? "\n" : "\n\n";
+    for (const auto& words : split_sentences(line)) sentences += fmt::format("{}\n", fmt::join(words, " "));
+    sentences += '\n';
   }
   text.content = std::move(sentences);
   return text;
@@ -42,6 +38,11 @@ std::int64_t Triples::scored() const {
   std::int64_t symbols = 0;
   for (std::int64_t triple = 0; triple < size(); ++triple) symbols += scored(triple);
   return symbols;
+}
+
+BatchOrder::Lengths Triples::lengths(std::int64_t triple) const {
+  const std::int64_t i = middles[static_cast<std::size_t>(triple)];
+  return {std::max(sentences.length(i - 1), sentences.length(i + 1)), sentences.length(i)};
 }
 
 Triples triples_of(const Text& text, const Vocabulary& vocabulary, std::int64_t max_length) {
@@ -74,14 +75,6 @@ Triples triples_of(const Text& text, const Vocabulary& vocabulary, std::int64_t 
       "line is a passage; --set data.sentences=marks, or =lines, chooses",
       text.name, triples.sentences.size());
   return triples;
-}
-
-std::vector<BatchOrder::Lengths> lengths_of(const Triples& triples, const SentenceBatchOptions& /*options*/) {
-  std::vector<BatchOrder::Lengths> lengths;
-  const auto length = [&](std::int64_t i) { return triples.sentences.length(i); };
-  for (const std::int64_t i : triples.middles)
-    lengths.emplace_back(std::max(length(i - 1), length(i + 1)), length(i));
-  return lengths;
 }
 
 void fill_batch(TripleBatch& batch, const Triples& triples, const SentenceBatchOptions& /*options*/,

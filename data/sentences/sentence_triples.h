@@ -38,6 +38,8 @@ struct Triples {
   /// Symbols to write: those of the sentences before and after the middle one, of a triple and of all.
   std::int64_t scored(std::int64_t triple) const;
   std::int64_t scored() const;
+  /// The longer of the two sentences that are written, and the middle one.
+  BatchOrder::Lengths lengths(std::int64_t triple) const;
 };
 /// Finds the triples of a text with one sentence a line; empty lines end passages. InputErrors of
 /// encode_sentences(), and if there is no triple, or none without a sentence of more than `max_length`
@@ -52,9 +54,7 @@ struct TripleBatch {
   std::int64_t scored = 0;  // symbols to write, of the whole batch
 };
 
-/// In the order of BatchOrder, by the longer of the two sentences that are written, then by the middle one.
 using TripleBatches = BatchesOf<Triples, TripleBatch>;
-std::vector<BatchOrder::Lengths> lengths_of(const Triples& triples, const SentenceBatchOptions& options);
 void fill_batch(TripleBatch& batch, const Triples& triples, const SentenceBatchOptions& options,
                 std::span<const std::int64_t> whole, const BatchOrder& order);
 

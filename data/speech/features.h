@@ -71,7 +71,7 @@ class Filterbank {
   /// The numbers of all frames, one frame after the other. Only whole frames count: a recording that is
   /// shorter than a window has none. Not for two threads at a time.
   std::vector<float> operator()(std::span<const float> samples);
-  std::int64_t width() const { return width_of(options_); }
+  const FilterbankOptions& options() const { return options_; }
 
  private:
   /// A band: weights of the spectrum from `begin` on.

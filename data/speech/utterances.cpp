@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <regex>
 #include <set>
 #include <system_error>
@@ -143,26 +142,17 @@ SpeechCorpus corpus_of_digits(const fs::path& given, const SpeechOptions& option
 }
 
 /// The frames of all recordings of an utterance, one after the other.
-class FrameReader {
- public:
-  explicit FrameReader(const FilterbankOptions& options) : rate_(options.sample_rate), filterbank_(options) {}
-
-  Frames operator()(const std::vector<std::string>& files) {
-    std::vector<float> samples;
-    for (const std::string& file : files) {
-      const std::vector<float> recording = read_recording(file, rate_);
-      samples.insert(samples.end(), recording.begin(), recording.end());
-    }
-    Frames frames{filterbank_.width(), filterbank_(samples)};
-    check_input(frames.size() > 0, "{}: {} samples are shorter than a frame (data.window)",
-                fmt::join(files, " + "), samples.size());
-    return frames;
+Frames frames_of(const std::vector<std::string>& files, Filterbank& filterbank) {
+  std::vector<float> samples;
+  for (const std::string& file : files) {
+    const std::vector<float> recording = read_recording(file, filterbank.options().sample_rate);
+    samples.insert(samples.end(), recording.begin(), recording.end());
   }
-
- private:
-  std::int64_t rate_;
-  Filterbank filterbank_;
-};
+  Frames frames{width_of(filterbank.options()), filterbank(samples)};
+  check_input(frames.size() > 0, "{}: {} samples are shorter than a frame (data.window)",
+              fmt::join(files, " + "), samples.size());
+  return frames;
+}
 
 }  // namespace
 
@@ -209,39 +199,21 @@ SpeechCorpus open_speech(const fs::path& folder, const SpeechOptions& options) {
 
 Vocabulary speech_vocabulary(const SpeechText& train) {
   std::set<std::string> symbols;
-  for (const Utterance& it : train.utterances)
-    for (std::size_t at = 0; at < it.transcript.size();) {
-      const std::size_t length = utf8_length(it.transcript, at);
-      check_input(length > 0, "{}: a transcript that is not UTF-8", it.name);
-      symbols.insert(it.transcript.substr(at, length));
-      at += length;
-    }
   Vocabulary vocabulary({.unit = Unit::characters});
+  for (const Utterance& it : train.utterances) {
+    SymbolReader reader(it.transcript, vocabulary.tokenization(), it.name);
+    while (const auto symbol = reader.next()) symbols.emplace(*symbol);
+  }
   vocabulary.add("\n");
   for (const std::string& symbol : symbols) vocabulary.add(symbol);
   return vocabulary;
 }
 
-namespace {
-
-std::vector<std::int32_t> labels_of(const Utterance& utterance, const Vocabulary& vocabulary) {
-  std::vector<std::int32_t> labels;
-  SymbolReader reader(utterance.transcript, vocabulary.tokenization(), utterance.name, LastLine::goes_on);
-  while (const auto symbol = reader.next()) {
-    const auto id = vocabulary.id(*symbol);
-    check_input(id.has_value(), "{}: the transcript has '{}', and no transcript of the training text has it",
-                utterance.name, escape_symbol(*symbol));
-    labels.push_back(*id);
-  }
-  return labels;
-}
-
-}  // namespace
-
 FrameStatistics statistics_of(const SpeechText& text, const FilterbankOptions& options) {
-  FrameReader read(options);
+  Filterbank filterbank(options);
   FrameStatistics statistics;
-  use_each(text.utterances, "utterances", [&](const Utterance& it) { statistics.add(read(it.files)); });
+  use_each(text.utterances, "utterances",
+           [&](const Utterance& it) { statistics.add(frames_of(it.files, filterbank)); });
   return statistics;
 }
 
@@ -249,14 +221,15 @@ Utterances read_utterances(const SpeechText& text, const Vocabulary& vocabulary,
                            const FrameStatistics* statistics,
                            const std::function<void(std::int64_t)>& progress) {
   Utterances read{.options = options, .vocabulary = &vocabulary};
-  FrameReader frames_of(options.filterbank);
+  Filterbank filterbank(options.filterbank);
   std::map<std::string, FrameStatistics> of_speaker;
   std::vector<std::vector<std::int32_t>> labels;
-  for (const Utterance& it : text.utterances) labels.push_back(labels_of(it, vocabulary));
+  for (const Utterance& it : text.utterances)
+    labels.push_back(vocabulary.encode(it.transcript, it.name, LastLine::goes_on).ids);
   std::size_t next = 0;
   read.left_out = use_each(text.utterances, "utterances", [&](const Utterance& it) {
     const std::size_t place = next++;
-    read.frames.push_back(frames_of(it.files));
+    read.frames.push_back(frames_of(it.files, filterbank));
     read.labels.push_back(std::move(labels[place]));
     read.transcripts.push_back(it.transcript);
     read.places.push_back(place);
@@ -277,43 +250,25 @@ std::int64_t Utterances::scored() const {
   return all;
 }
 
-UtteranceBatch batch_of(const std::vector<const Frames*>& utterances, const FrameOptions& options) {
-  UtteranceBatch batch;
-  batch.utterances = std::ssize(utterances);
-  batch.width = width_of(options);
-  for (const Frames* it : utterances) batch.lengths.push_back(steps_of(it->size(), options));
-  batch.steps = longest_of(batch.lengths);
-  batch.frames.resize(static_cast<std::size_t>(batch.steps * batch.utterances * batch.width));
-  for (std::int64_t b = 0; b < batch.utterances; ++b) {
-    const Frames steps = steps_of(*utterances[static_cast<std::size_t>(b)], options);
-    for (std::int64_t t = 0; t < steps.size(); ++t)
-      std::copy_n(steps[t], batch.width, batch.frames.data() + (t * batch.utterances + b) * batch.width);
-  }
-  return batch;
-}
-
-std::vector<BatchOrder::Lengths> lengths_of(const Utterances& utterances,
-                                            const SentenceBatchOptions& /*options*/) {
-  std::vector<BatchOrder::Lengths> lengths;
-  for (std::size_t i = 0; i < utterances.frames.size(); ++i)
-    lengths.emplace_back(steps_of(utterances.frames[i].size(), utterances.options),
-                         std::ssize(utterances.labels[i]));
-  return lengths;
-}
-
 void fill_batch(UtteranceBatch& batch, const Utterances& utterances, const SentenceBatchOptions& /*options*/,
                 std::span<const std::int64_t> whole, const BatchOrder& /*order*/) {
-  const BatchShare share = batch.share;
-  std::vector<const Frames*> frames;
-  for (const std::int64_t i : share.of(whole))
-    frames.push_back(&utterances.frames[static_cast<std::size_t>(i)]);
-  batch = batch_of(frames, utterances.options);
-  batch.share = share;
-  for (const std::int64_t i : whole)
-    batch.scored += std::ssize(utterances.labels[static_cast<std::size_t>(i)]);
-  for (const std::int64_t i : share.of(whole)) {
-    batch.indices.push_back(i);
+  for (const std::int64_t i : whole) batch.scored += utterances.lengths(i).second;
+  const std::span<const std::int64_t> chosen = batch.share.of(whole);
+  batch.indices.assign(chosen.begin(), chosen.end());
+  for (const std::int64_t i : chosen) {
+    batch.lengths.push_back(utterances.steps(i));
     batch.labels.push_back(utterances.labels[static_cast<std::size_t>(i)]);
+  }
+  batch.steps = longest_of(batch.lengths);
+  batch.utterances = std::ssize(chosen);
+  batch.width = width_of(utterances.options);
+  batch.frames.resize(static_cast<std::size_t>(batch.steps * batch.utterances * batch.width));
+  for (std::int64_t b = 0; b < batch.utterances; ++b) {
+    const Frames& frames =
+        utterances.frames[static_cast<std::size_t>(batch.indices[static_cast<std::size_t>(b)])];
+    const Frames steps = steps_of(frames, utterances.options);
+    for (std::int64_t t = 0; t < steps.size(); ++t)
+      std::copy_n(steps[t], batch.width, batch.frames.data() + (t * batch.utterances + b) * batch.width);
   }
 }
 

@@ -87,6 +87,12 @@ struct Utterances {
 
   std::int64_t size() const { return std::ssize(frames); }
   std::int64_t scored() const;  // labels
+  std::int64_t steps(std::int64_t i) const {
+    return steps_of(frames[static_cast<std::size_t>(i)].size(), options);
+  }
+  BatchOrder::Lengths lengths(std::int64_t i) const {
+    return {steps(i), std::ssize(labels[static_cast<std::size_t>(i)])};
+  }
 };
 
 /// Reads the recordings of a split. The vocabulary must outlive them. `statistics` are those of the training
@@ -112,12 +118,7 @@ struct UtteranceBatch {
   std::vector<std::int64_t> indices;                  // [B]: which utterances these are
   std::int64_t scored = 0;                            // labels of the whole batch
 };
-/// The steps of some utterances, maybe of none, without labels.
-UtteranceBatch batch_of(const std::vector<const Frames*>& utterances, const FrameOptions& options);
-
 using UtteranceBatches = BatchesOf<Utterances, UtteranceBatch>;
-std::vector<BatchOrder::Lengths> lengths_of(const Utterances& utterances,
-                                            const SentenceBatchOptions& options);
 void fill_batch(UtteranceBatch& batch, const Utterances& utterances, const SentenceBatchOptions& options,
                 std::span<const std::int64_t> whole, const BatchOrder& order);
 

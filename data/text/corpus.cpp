@@ -5,6 +5,7 @@
 #include <glob.h>
 
 #include <algorithm>
+#include <regex>
 #include <system_error>
 #include <utility>
 
@@ -87,12 +88,7 @@ void sort_in_c_locale(std::vector<fs::path>& paths) {
 
 /// A path that glob() takes as it is.
 fs::path literal(const fs::path& path) {
-  std::string escaped;
-  for (const char c : path.string()) {
-    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) escaped += '\\';
-    escaped += c;
-  }
-  return escaped;
+  return std::regex_replace(path.string(), std::regex(R"([*?[\]\\])"), R"(\$&)");
 }
 
 }  // namespace
@@ -186,7 +182,7 @@ CorpusText corpus_of_files(std::vector<fs::path> paths, std::int64_t block_lines
 namespace {
 
 /// Encodes a text; `pass` gets the ids part by part.
-IdCounts encode_blocks(const Text& text, const Vocabulary& vocabulary, const IdFile::Pass& pass) {
+IdCounts encode_blocks(const Text& text, const Vocabulary& vocabulary, const PassIds& pass) {
   IdCounts counts;
   bool is_first = true;
   InOrder<Encoded> blocks(threads(), [&](const Encoded& block) {
@@ -223,22 +219,20 @@ EncodedText encode_long_text(const Text& text, const Vocabulary& vocabulary, con
               cache.string(), failure.message());
   const fs::path path = ids_path(text, vocabulary, cache);
   const FolderLock turn = FolderLock::wait_for(cache);  // whoever comes second finds the file of the first
-  std::optional<IdFile> file = IdFile::mapped(path);
-  if (!file) {
-    try {
-      IdFile::write(path, [&](const IdFile::Pass& pass) { return encode_blocks(text, vocabulary, pass); });
-    } catch (const InputError&) {
-      throw;
-    } catch (const Error& error) {
-      throw Error(
-          fmt::format("{}; the ids of a long text need 4 bytes per symbol: XDG_CACHE_HOME names "
-                      "another folder for them",
-                      error.what()));
-    }
-    file = IdFile::mapped(path);
-    check(file.has_value(), "{}: what was written cannot be read again", path.string());
+  if (const std::optional<EncodedText> there = map_ids(path)) return *there;
+  try {
+    write_ids(path, [&](const PassIds& pass) { return encode_blocks(text, vocabulary, pass); });
+  } catch (const InputError&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(
+        fmt::format("{}; the ids of a long text need 4 bytes per symbol: XDG_CACHE_HOME names "
+                    "another folder for them",
+                    error.what()));
   }
-  return {std::move(file->ids), file->counts};
+  const std::optional<EncodedText> written = map_ids(path);
+  check(written.has_value(), "{}: what was written cannot be read again", path.string());
+  return *written;
 }
 
 }  // namespace

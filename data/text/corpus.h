@@ -41,12 +41,6 @@ CorpusText corpus_of_files(std::vector<std::filesystem::path> paths, std::int64_
 /// One text of any length in a file. Throws InputError as TextSource does.
 Text open_text_file(const std::filesystem::path& path, Unit unit, Pipes pipes, const TextReading& reading);
 
-/// A text as ids.
-struct EncodedText {
-  TextIds ids;
-  IdCounts counts;
-};
-
 /// A text to ids, on all threads. Of a long text they are in a file in the folder `cache`, which is made if
 /// it is missing; a file that is there already, of the same text and vocabulary and undamaged, is used.
 /// InputErrors of Vocabulary::encode(), if a long text has changed, and if there is no such folder; Error if

@@ -137,8 +137,9 @@ Parts parts_of(const Text& text, const Tokenization& tokenization, const Charact
   return Parts(std::move(parts));
 }
 
-/// Returns the model's bytes, or an empty string if sentencepiece refuses; its reason is then in `reason`.
-std::string learn(Parts parts, const Tokenization& tokenization, std::int64_t pieces, std::string& reason) {
+/// Returns the model's bytes. InputError, beginning with `name`, if sentencepiece refuses.
+std::string learn(Parts parts, const Tokenization& tokenization, std::int64_t pieces,
+                  const std::string& name) {
   const std::unordered_map<std::string, std::string> arguments = {
       {"model_type", name_of(tokenization.pieces_model)},
       {"vocab_size", std::to_string(pieces + 1)},  // with the unknown symbol, which it needs
@@ -157,7 +158,7 @@ std::string learn(Parts parts, const Tokenization& tokenization, std::int64_t pi
       {"num_threads", "4"},  // the sums of unigram depend on it: the same on every machine
       {"minloglevel", "3"},  // fatal errors only
   };
-  std::string bytes;
+  std::string bytes, reason;
   try {
     const auto status = sentencepiece::SentencePieceTrainer::Train(arguments, &parts, &bytes);
     if (status.ok()) return bytes;
@@ -165,7 +166,7 @@ std::string learn(Parts parts, const Tokenization& tokenization, std::int64_t pi
   } catch (const std::exception& failure) {
     reason = failure.what();
   }
-  return {};
+  throw InputError(fmt::format("{}: sentencepiece learns no pieces from it: {}", name, printable(reason)));
 }
 
 /// The fields of a message of protobuf, one after the other (protobuf.dev/programming-guides/encoding).
@@ -252,11 +253,9 @@ PieceModel PieceModel::learnt_from(const Text& text, const Tokenization& tokeniz
       "each, and more is needed to join them: {} or more",
       wanted, characters.size(), text.name, least + 1);
 
-  std::string reason;
-  std::string bytes =
-      learn(parts_of(text, tokenization, characters), tokenization, wanted - further_bytes, reason);
-  check_input(!bytes.empty(), "{}: sentencepiece learns no pieces from it: {}", text.name, printable(reason));
-  PieceModel model(std::move(bytes), text.name);
+  PieceModel model(
+      learn(parts_of(text, tokenization, characters), tokenization, wanted - further_bytes, text.name),
+      text.name);
   const std::int64_t found = std::ssize(model.symbols());
   check_input(found == wanted,
               "data.pieces = {} are more than the {} that {} gives: set data.pieces = {} or less", wanted,

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "data/files/files.h"
@@ -175,20 +176,14 @@ struct Footer {
   IdCounts counts{};
 };
 
-template <class Value>
-std::string_view bytes_of(std::span<const Value> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
-}
-
 }  // namespace
 
 TextIds::TextIds(std::vector<std::int32_t> ids) {
   const auto held = std::make_shared<const std::vector<std::int32_t>>(std::move(ids));
-  ids_ = *held;
-  memory_ = held;
+  *this = {{held, held->data()}, held->size()};
 }
 
-void IdFile::write(const std::filesystem::path& path, const std::function<IdCounts(const Pass&)>& write) {
+void write_ids(const std::filesystem::path& path, const std::function<IdCounts(const PassIds&)>& write) {
   write_atomically(path, [&](const WritePiece& write_piece) {
     Sha256 digest;
     Footer footer;
@@ -202,7 +197,7 @@ void IdFile::write(const std::filesystem::path& path, const std::function<IdCoun
   });
 }
 
-std::optional<IdFile> IdFile::mapped(const std::filesystem::path& path) try {
+std::optional<EncodedText> map_ids(const std::filesystem::path& path) try {
   const InputFile file(path);
   if (file.size() < sizeof(Footer) || (file.size() - sizeof(Footer)) % sizeof(std::int32_t) != 0) return {};
   const std::uint64_t bytes = file.size() - sizeof(Footer);
@@ -211,17 +206,15 @@ std::optional<IdFile> IdFile::mapped(const std::filesystem::path& path) try {
   const std::string_view sha256(footer.sha256.data(), footer.sha256.size());
   if (sha256 != sha256_hex(file, 0, bytes, bytes_of(std::span<const IdCounts>(&footer.counts, 1)))) return {};
 
-  IdFile it;
-  it.counts = footer.counts;
-  if (bytes == 0) return it;
+  if (bytes == 0) return EncodedText{{}, footer.counts};
   const OpenFile opened(path, O_RDONLY);
   check_system(opened.is_open(), "{}: cannot be opened", path.native());
   void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, opened, 0);
   check(memory != MAP_FAILED, "{}: cannot be mapped: there is no room for its {} bytes", path.string(),
         bytes);
-  it.ids.memory_ = {memory, [bytes](const void* mapped) { munmap(const_cast<void*>(mapped), bytes); }};
-  it.ids.ids_ = {static_cast<const std::int32_t*>(memory), bytes / sizeof(std::int32_t)};
-  return it;
+  const std::shared_ptr<const std::int32_t> ids(static_cast<const std::int32_t*>(memory),
+                                                [memory, bytes](auto) { munmap(memory, bytes); });
+  return EncodedText{{ids, bytes / sizeof(std::int32_t)}, footer.counts};
 } catch (const InputError&) {
   return {};
 }

@@ -3,7 +3,6 @@
 // time, so that a change in between is noticed. Next: data/text/corpus.h, which makes them.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
@@ -158,45 +157,35 @@ constexpr std::int64_t blocks_per_held_out = 10;
 
 /// Counts of a text, made while it becomes ids.
 struct IdCounts {
-  std::int64_t unknowns = 0;                // ids of `<unk>`
+  std::int64_t unknowns = 0;  // ids of `<unk>`: written so in the text, or not in the vocabulary
   std::int64_t bytes = 0, first_bytes = 0;  // of the text, and those up to the end of its first symbol
 };
 
 /// The ids of a text: in memory, or in a file that is mapped, so that the operating system loads what is used
 /// and can drop it again. They do not change; copies share the memory.
-class TextIds {
+class TextIds : public std::span<const std::int32_t> {
  public:
   TextIds(std::vector<std::int32_t> ids = {});  // NOLINT: a vector is ids
-
-  operator std::span<const std::int32_t>() const { return ids_; }  // NOLINT: and ids are a span
-  const std::int32_t* begin() const { return ids_.data(); }
-  const std::int32_t* end() const { return ids_.data() + ids_.size(); }
-  std::size_t size() const { return ids_.size(); }
-  bool empty() const { return ids_.empty(); }
-  std::int32_t operator[](std::size_t i) const { return ids_[i]; }
-  friend bool operator==(const TextIds& a, std::span<const std::int32_t> b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
-  }
+  TextIds(std::shared_ptr<const std::int32_t> ids, std::size_t count)
+      : span(ids.get(), count), memory_(std::move(ids)) {}
 
  private:
-  friend struct IdFile;
   std::shared_ptr<const void> memory_;
-  std::span<const std::int32_t> ids_;
 };
 
-/// A file of ids, of 32 bits each in the machine's byte order; after them what was counted and the SHA-256 of
-/// the ids.
-struct IdFile {
+/// A text as ids.
+struct EncodedText {
   TextIds ids{};
   IdCounts counts{};
-
-  /// Writes it: `write` passes the ids part by part and returns what it counted. Error as of
-  /// write_atomically().
-  using Pass = std::function<void(std::span<const std::int32_t>)>;
-  static void write(const std::filesystem::path& path, const std::function<IdCounts(const Pass&)>& write);
-  /// Maps it; nothing if it is not a complete, undamaged file, or cannot be read. Error if it cannot be
-  /// mapped.
-  static std::optional<IdFile> mapped(const std::filesystem::path& path);
 };
+
+/// Writes a file of ids, of 32 bits each in the machine's byte order; after them what was counted and the
+/// SHA-256 of the ids. `write` passes the ids part by part and returns what it counted. Error as of
+/// write_atomically().
+using PassIds = std::function<void(std::span<const std::int32_t>)>;
+void write_ids(const std::filesystem::path& path, const std::function<IdCounts(const PassIds&)>& write);
+/// Maps such a file; nothing if it is not a complete, undamaged one, or cannot be read. Error if it cannot be
+/// mapped.
+std::optional<EncodedText> map_ids(const std::filesystem::path& path);
 
 }  // namespace rondo

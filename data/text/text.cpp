@@ -63,6 +63,10 @@ void check_length(std::size_t of_line, const std::string& name) {
   check_input(of_line <= longest_line, "{}: a line of more than {} bytes: another file?", name, longest_line);
 }
 
+void check_has_text(const Text& text) {
+  check_input(!text.content.empty(), "{}: empty; it must hold text", text.name);
+}
+
 /// With a digest of `raw`.
 Text normalised(std::string raw, const std::string& name, Unit unit) {
   Text text{.name = printable(name), .sha256 = sha256_hex(raw)};
@@ -101,12 +105,6 @@ void read_lines(const std::filesystem::path& path,
   if (!rest.empty()) use(rest, false);
 }
 
-namespace {
-void check_has_text(const Text& text) {
-  check_input(!text.content.empty(), "{}: empty; it must hold text", text.name);
-}
-}  // namespace
-
 Text clean_text(std::string raw, const std::string& name, Unit unit) {
   Text text = normalised(std::move(raw), name, unit);
   check_has_text(text);
@@ -125,6 +123,17 @@ Text read_sentences(const std::filesystem::path& path, Unit unit, const std::str
 void check_sentences(const Text& text, Unit unit) {
   if (unit != Unit::bytes) check_is_text(text.content, text.name);
   check_has_text(text);
+}
+
+std::vector<std::vector<std::string_view>> split_sentences(std::string_view passage) {
+  std::vector<std::vector<std::string_view>> sentences;
+  bool begins = true;
+  for (const std::string_view word : split_words(passage)) {
+    if (begins) sentences.emplace_back();
+    sentences.back().push_back(word);
+    begins = word == "." || word == "?" || word == "!";
+  }
+  return sentences;
 }
 
 std::string note_of_missing_test(const std::filesystem::path& path, std::string_view key) {

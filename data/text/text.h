@@ -124,8 +124,8 @@ std::string use_each(const Items& items, const char* what, Use use) {
 /// The note about a test text that may be missing and is; `key` is the setting that names it, empty: none.
 std::string note_of_missing_test(const std::filesystem::path& path, std::string_view key = {});
 
-/// Whether a word ends the sentence that it stands in: `.`, `?` or `!`.
-inline bool ends_sentence(std::string_view word) { return word == "." || word == "?" || word == "!"; }
+/// Splits a passage into sentences, each of its words; the words `.`, `?` and `!` end a sentence.
+std::vector<std::vector<std::string_view>> split_sentences(std::string_view passage);
 
 enum class Split { train, valid, test };
 inline std::vector<std::string> names_of(Split) { return {"train", "valid", "test"}; }

@@ -4,8 +4,6 @@
 #include <locale.h>
 #include <wctype.h>
 
-#include <algorithm>
-
 #include "data/files/lines.h"
 
 namespace rondo {
@@ -33,13 +31,8 @@ bool is_white_space(char32_t c) {
 }
 
 std::vector<std::u32string> split_at_white_space(std::u32string_view text) {
-  std::vector<std::u32string> words;
-  for (auto at = text.begin();;) {
-    const auto begin = std::find_if_not(at, text.end(), is_white_space);
-    if (begin == text.end()) return words;
-    at = std::find_if(begin, text.end(), is_white_space);
-    words.emplace_back(begin, at);
-  }
+  const std::vector<std::u32string_view> words = split_at(text, is_white_space);
+  return {words.begin(), words.end()};
 }
 
 namespace {

@@ -2,10 +2,8 @@
 #include "data/text/vocabulary.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <unordered_set>
-#include <utility>
 
 #include "tensor/threads.h"
 

@@ -45,11 +45,9 @@ void check_options(const VocabularyLimits& limits);
 enum class SymbolOrder { first_occurrence, frequency };
 
 /// Text as ids.
-struct Encoded {
+struct Encoded : IdCounts {
   std::vector<std::int32_t> ids;
-  std::int64_t unknowns = 0;         // ids of `<unk>`: written so in the text, or not in the vocabulary
   std::vector<std::string> missing;  // the symbols that are not in the vocabulary, each once, in order
-  std::int64_t bytes = 0, first_bytes = 0;  // of the text, and those up to the end of its first symbol
 };
 
 /// Symbols and their numbers, in the order in which they came.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "data/sentences/pairs.h"
+#include "data/sentences/sentence_batches.h"
 #include "lm/decoding/predictor.h"
 
 namespace rondo {
@@ -57,9 +57,9 @@ std::vector<std::vector<Hypothesis>> translate(EncoderDecoder& model, const Sent
   for (size_t begin = 0; begin < order.size(); begin += at_once) {
     const std::span<const int64_t> some =
         std::span(order).subspan(begin, std::min(at_once, order.size() - begin));
-    const PairBatch batch = source_batch(sources.at(some), reverse_source);
-    EncoderDecoderPredictor predictor(model, model.encode({tokens(batch.source), batch.source_steps,
-                                                           batch.sentences, batch.source_lengths}));
+    const PaddedSentences batch = padded(sources.at(some), reverse_source);
+    EncoderDecoderPredictor predictor(
+        model, model.encode({tokens(batch.ids), batch.steps, batch.sentences, batch.lengths}));
     auto found = beam_search(predictor, symbols, options);
     for (size_t i = 0; i < some.size(); ++i) {
       if (reverse_source)  // attention as the source was written; its end is last in any case

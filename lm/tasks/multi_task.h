@@ -220,8 +220,7 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
       const Vocabulary &source = source_of(task), &target = of_language(task.target);
       const TextPair text = text_of(task, Split::train);
       Part& part = parts_.emplace_back();
-      part.train = task.source.empty() ? encode_pairs(text, source, target, max_length)
-                                       : training_pairs(text, source, target, max_length);
+      part.train = encode_pairs(text, source, target, max_length, !task.source.empty());
       part.valid = evaluated(task, Split::valid);
       // Only the first task, which decides, has references to translate.
       if (parts_.size() > 1) part.valid.references.clear();

@@ -318,8 +318,8 @@ class TranslationTask : public TextTask<TranslationTask, TranslationSettings, En
   }
   const Pairs& pairs_of_training() const override {
     if (!train_)
-      train_ = training_pairs(texts_.train, vocabularies_.front(), vocabularies_.back(),
-                              settings.data.pairs.max_length);
+      train_ = encode_pairs(texts_.train, vocabularies_.front(), vocabularies_.back(),
+                            settings.data.pairs.max_length, true);
     return *train_;
   }
   const TranslationText& measured_text(const std::string& split) const override { return encoded(split); }

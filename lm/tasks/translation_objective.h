@@ -57,15 +57,15 @@ struct TranslationText {
 };
 
 inline std::vector<std::vector<int32_t>> indices_of(const PairBatch& batch) {
-  return {batch.source, batch.inputs, batch.targets};
+  return {batch.source.ids, batch.target.inputs, batch.target.targets};
 }
 /// -log p of each target symbol of a batch, after its true previous symbols. The ids lie on the model's
 /// device.
 inline CrossEntropy nats_of(EncoderDecoder& model, const PairBatch& batch, const std::vector<Tokens>& indices,
                             double smoothing = 0) {
-  const int64_t B = batch.sentences;
-  const auto source = model.encode({indices[0], batch.source_steps, B, batch.source_lengths});
-  const auto output = model.decode({indices[1], batch.target_steps, B, batch.target_lengths}, source);
+  const int64_t B = batch.source.sentences;
+  const auto source = model.encode({indices[0], batch.source.steps, B, batch.source.lengths});
+  const auto output = model.decode({indices[1], batch.target.steps, B, batch.target.lengths}, source);
   return model.cross_entropy(output.readout, indices[2], smoothing);
 }
 
@@ -79,7 +79,7 @@ inline Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& t
   Evaluation sums;
   sums.seconds = read_batches(model, PairBatches(options, text.pairs, 1), progress, [&](const PairBatch& it) {
     const CrossEntropy nats = nats_of(model, it, tokens_of(indices_of(it)));
-    sums.add(it.targets, numbers_of(nats), text.target->unknown_id());
+    sums.add(it.target.targets, numbers_of(nats), text.target->unknown_id());
   });
   return sums;
 }
@@ -161,7 +161,7 @@ inline Probed probe(EncoderDecoder& model, const Pairs& pairs, bool reverse_sour
   return probe_batches(model, "the loss of the last step alone", PairBatches(batches, pairs, 1),
                        evenly(pairs.size(), options.sequences), progress, [&](const PairBatch& it) {
                          std::vector<Tokens> indices = tokens_of(indices_of(it));
-                         indices[2] = last_alone(it.targets, it.target_lengths);
+                         indices[2] = last_alone(it.target.targets, it.target.lengths);
                          return nats_of(model, it, indices).total;
                        });
 }

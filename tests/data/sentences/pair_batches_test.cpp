@@ -59,7 +59,7 @@ Numbers first_numbers(std::int64_t count) {
 
 std::int64_t padded_symbols(const std::vector<PairBatch>& batches) {
   std::int64_t sum = 0;
-  for (const PairBatch& batch : batches) sum += batch.target_steps * batch.sentences;
+  for (const PairBatch& batch : batches) sum += batch.target.steps * batch.source.sentences;
   return sum;
 }
 
@@ -73,22 +73,22 @@ TEST(PairBatches, PaddingAndShifting) {
   PairBatch batch;
   ASSERT_TRUE(batches.next(batch));
   EXPECT_EQ(batch.pairs, (Numbers{1, 0, 2})) << "the longest target first";
-  EXPECT_EQ(batch.sentences, 3);
-  EXPECT_EQ(batch.source_steps, 3);
-  EXPECT_EQ(batch.target_steps, 4);
-  EXPECT_EQ(batch.source, (Ids{3, 1, 7,  //
-                               7, 2, 0,  //
-                               0, 7, 0}));
-  EXPECT_EQ(batch.inputs, (Ids{9, 9, 9,  //
-                               4, 5, 0,  //
-                               5, 0, 0,  //
-                               6, 0, 0}));
-  EXPECT_EQ(batch.targets, (Ids{4, 5, 9,    //
-                                5, 9, -1,   //
-                                6, -1, -1,  //
-                                9, -1, -1}));
-  EXPECT_EQ(batch.source_lengths, (Numbers{2, 3, 1}));
-  EXPECT_EQ(batch.target_lengths, (Numbers{4, 2, 1}));
+  EXPECT_EQ(batch.source.sentences, 3);
+  EXPECT_EQ(batch.source.steps, 3);
+  EXPECT_EQ(batch.target.steps, 4);
+  EXPECT_EQ(batch.source.ids, (Ids{3, 1, 7,  //
+                                   7, 2, 0,  //
+                                   0, 7, 0}));
+  EXPECT_EQ(batch.target.inputs, (Ids{9, 9, 9,  //
+                                      4, 5, 0,  //
+                                      5, 0, 0,  //
+                                      6, 0, 0}));
+  EXPECT_EQ(batch.target.targets, (Ids{4, 5, 9,    //
+                                       5, 9, -1,   //
+                                       6, -1, -1,  //
+                                       9, -1, -1}));
+  EXPECT_EQ(batch.source.lengths, (Numbers{2, 3, 1}));
+  EXPECT_EQ(batch.target.lengths, (Numbers{4, 2, 1}));
   EXPECT_EQ(batch.scored, 7);
   EXPECT_EQ(batches.scored(), 7);
   EXPECT_FALSE(batches.next(batch));
@@ -106,17 +106,18 @@ TEST(PairBatches, AreMadeUpOfTheSharesOfRanks) {
         PairBatch own;
         ASSERT_TRUE(rank.next(own));
         EXPECT_EQ(own.share.first, std::ssize(together));
-        EXPECT_EQ(own.share.count, own.sentences);
-        EXPECT_EQ(own.share.whole, expected.sentences);
+        EXPECT_EQ(own.share.count, own.source.sentences);
+        EXPECT_EQ(own.share.whole, expected.source.sentences);
         EXPECT_EQ(own.scored, expected.scored) << "of the whole batch";
-        EXPECT_EQ(own.targets.size(), static_cast<std::size_t>(own.target_steps * own.sentences));
+        EXPECT_EQ(own.target.targets.size(),
+                  static_cast<std::size_t>(own.target.steps * own.source.sentences));
         together.insert(together.end(), own.pairs.begin(), own.pairs.end());
-        counts.push_back(own.sentences);
+        counts.push_back(own.source.sentences);
       }
       EXPECT_EQ(together, expected.pairs);
       const auto [fewest, most] = std::minmax_element(counts.begin(), counts.end());
       EXPECT_LE(*most - *fewest, 1);
-      EXPECT_EQ(*fewest, expected.sentences / 4) << "none, if there are fewer sentences than ranks";
+      EXPECT_EQ(*fewest, expected.source.sentences / 4) << "none, if there are fewer sentences than ranks";
     }
     for (PairBatches& rank : ranks) EXPECT_EQ(rank.position(), whole.length());
   }
@@ -131,12 +132,12 @@ TEST(PairBatches, ReversedSourceKeepsItsEndLast) {
   batches.seek(0, 0);
   PairBatch batch;
   ASSERT_TRUE(batches.next(batch));
-  EXPECT_EQ(batch.source, (Ids{3, 4, 7,  //
-                               2, 7, 0,  //
-                               1, 0, 0,  //
-                               7, 0, 0}));
-  EXPECT_EQ(batch.targets[0], 5) << "the target is not reversed";
-  EXPECT_EQ(batch.targets[3], 6);
+  EXPECT_EQ(batch.source.ids, (Ids{3, 4, 7,  //
+                                   2, 7, 0,  //
+                                   1, 0, 0,  //
+                                   7, 0, 0}));
+  EXPECT_EQ(batch.target.targets[0], 5) << "the target is not reversed";
+  EXPECT_EQ(batch.target.targets[3], 6);
 }
 
 TEST(PairBatches, EachPairIsReadOnceInEveryEpoch) {
@@ -151,7 +152,7 @@ TEST(PairBatches, EachPairIsReadOnceInEveryEpoch) {
       for (const PairBatch& batch : all) {
         scored += batch.scored;
         for (std::size_t b = 0; b < batch.pairs.size(); ++b)
-          ASSERT_EQ(batch.source[b], 100 + batch.pairs[b]) << "each row says which pair it is";
+          ASSERT_EQ(batch.source.ids[b], 100 + batch.pairs[b]) << "each row says which pair it is";
       }
       EXPECT_EQ(scored, pairs.target.symbols());
       Numbers order = order_of(all);
@@ -171,7 +172,7 @@ TEST(PairBatches, BothSidesCountWhereMemoryIsLimited) {
     const std::vector<PairBatch> all = epoch_of(batches, epoch);
     std::int64_t largest = 0;
     for (const PairBatch& batch : all)
-      largest = std::max(largest, (batch.source_steps + batch.target_steps) * batch.sentences);
+      largest = std::max(largest, (batch.source.steps + batch.target.steps) * batch.source.sentences);
     EXPECT_LE(largest, limit);
     EXPECT_GT(largest, limit * 9 / 10);
     Numbers order = order_of(all);
@@ -179,7 +180,7 @@ TEST(PairBatches, BothSidesCountWhereMemoryIsLimited) {
     EXPECT_EQ(order, first_numbers(500));
   }
   PairBatches narrow({.order = {.batch = 1, .by = BatchBy::symbols, .both_sides = true}}, pairs, 1);
-  for (const PairBatch& batch : epoch_of(narrow, 0)) EXPECT_EQ(batch.sentences, 1);
+  for (const PairBatch& batch : epoch_of(narrow, 0)) EXPECT_EQ(batch.source.sentences, 1);
 }
 
 TEST(PairBatches, SeedAndEpochDetermineTheOrder) {
@@ -210,8 +211,8 @@ TEST(PairBatches, SeekResumesInMidEpoch) {
     ASSERT_GT(actual.size(), 3u);
     for (std::size_t i = 0; i < actual.size(); ++i) {
       EXPECT_EQ(actual[i].pairs, expected[i].pairs);
-      EXPECT_EQ(actual[i].source, expected[i].source);
-      EXPECT_EQ(actual[i].targets, expected[i].targets);
+      EXPECT_EQ(actual[i].source.ids, expected[i].source.ids);
+      EXPECT_EQ(actual[i].target.targets, expected[i].target.targets);
     }
   }
 }
@@ -224,7 +225,7 @@ TEST(PairBatches, OtherPairsAreTogetherInEachEpoch) {
     const auto groups = [&](std::int64_t epoch) {
       std::set<Numbers> sets;
       for (const PairBatch& batch : epoch_of(batches, epoch))
-        if (batch.sentences > 3) sets.insert(batch.pairs);  // by symbols, some have one pair
+        if (batch.source.sentences > 3) sets.insert(batch.pairs);  // by symbols, some have one pair
       return sets;
     };
     const std::set<Numbers> one = groups(1), two = groups(2);
@@ -253,7 +254,7 @@ TEST(PairBatches, BySymbolsNoBatchIsLargerThanTheLimit) {
     std::int64_t too_long = 0;
     const std::vector<PairBatch> all = epoch_of(batches, epoch);
     for (const PairBatch& batch : all) {
-      if (batch.target_steps * batch.sentences <= 60) continue;
+      if (batch.target.steps * batch.source.sentences <= 60) continue;
       ++too_long;
       EXPECT_EQ(batch.pairs, (Numbers{500})) << "alone in its batch";
     }
@@ -263,18 +264,15 @@ TEST(PairBatches, BySymbolsNoBatchIsLargerThanTheLimit) {
   }
 }
 
-TEST(PairBatches, SourceBatchOfSentencesOfAUser) {
-  const std::vector<Ids> ids = {{1, 7}, {2, 3, 4, 7}, {7}};
-  const std::vector<std::span<const std::int32_t>> sentences(ids.begin(), ids.end());
-  const PairBatch batch = source_batch(sentences, false);
+TEST(PaddedSentences, OfAUser) {
+  const std::vector<Ids> sentences = {{1, 7}, {2, 3, 4, 7}, {7}};
+  const PaddedSentences batch = padded({sentences.begin(), sentences.end()});
   EXPECT_EQ(batch.sentences, 3);
-  EXPECT_EQ(batch.source_steps, 4);
-  EXPECT_EQ(batch.target_steps, 0);
-  EXPECT_EQ(batch.source, (Ids{1, 2, 7, 7, 3, 0, 0, 4, 0, 0, 7, 0}));
-  EXPECT_EQ(batch.source_lengths, (Numbers{2, 4, 1}));
-  EXPECT_EQ(batch.pairs, (Numbers{0, 1, 2})) << "in the order of the user";
-  EXPECT_TRUE(batch.targets.empty());
-  EXPECT_EQ(source_batch(sentences, true).source, (Ids{1, 4, 7, 7, 3, 0, 0, 2, 0, 0, 7, 0}));
+  EXPECT_EQ(batch.steps, 4);
+  EXPECT_EQ(batch.ids, (Ids{1, 2, 7, 7, 3, 0, 0, 4, 0, 0, 7, 0})) << "in the order of the user";
+  EXPECT_EQ(batch.lengths, (Numbers{2, 4, 1}));
+  EXPECT_EQ(padded({sentences.begin(), sentences.end()}, true).ids,
+            (Ids{1, 4, 7, 7, 3, 0, 0, 2, 0, 0, 7, 0}));
 }
 
 TEST(PairBatches, RefuseWhatTheyCannotBatch) {
@@ -287,7 +285,6 @@ TEST(PairBatches, RefuseWhatTheyCannotBatch) {
   EXPECT_NO_THROW(batches.seek(1, 4));
   PairBatch batch;
   EXPECT_FALSE(batches.next(batch)) << "the end of the epoch";
-  EXPECT_EQ(any_error_of([] { source_batch({}, false); }), "[pair batches] no sentences");
   EXPECT_EQ(any_error_of([&] { pairs.source.add({}); }),
             "[sentences] a sentence has at least its end symbol");
 }

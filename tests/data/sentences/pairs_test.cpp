@@ -73,24 +73,24 @@ TEST(Pairs, LongPairsAreLeftOutAndCounted) {
   EXPECT_EQ(encode_pairs(train, vocabularies.source, vocabularies.target, 3).left_out, 0);
   EXPECT_EQ(encode_pairs(train, vocabularies.source, vocabularies.target, 0).size(), 4) << "no limit";
   expect_input_error([&] { encode_pairs(train, vocabularies.source, vocabularies.target, 1); },
-                     "a.de and a.en", "all 4 pairs", "max_length = 1");
+                     "a.de and a.en", "no pair is left: 4 have", "max_length = 1");
 }
 
 TEST(Pairs, ThoseWithAnEmptySideAreNotTrainedOn) {
   const TextPair train = texts("a\n\nb b\n \nb\n", "x\ny\n\n\ny y y\n");
   const PairVocabularies vocabularies = separate(train);
-  const Pairs pairs = training_pairs(train, vocabularies.source, vocabularies.target, 2);
+  const Pairs pairs = encode_pairs(train, vocabularies.source, vocabularies.target, 2, true);
   ASSERT_EQ(pairs.size(), 1);
   EXPECT_EQ(ids_of(pairs.source[0]), (Ids{0, 1}));
   EXPECT_EQ(ids_of(pairs.target[0]), (Ids{0, 1}));
   EXPECT_EQ(pairs.empty, 3);
   EXPECT_EQ(pairs.left_out, 1) << "the long one";
-  EXPECT_EQ(training_pairs(train, vocabularies.source, vocabularies.target, 0).size(), 2);
+  EXPECT_EQ(encode_pairs(train, vocabularies.source, vocabularies.target, 0, true).size(), 2);
   expect_input_error(
-      [&] { training_pairs(texts("\na\n", "x\n\n"), vocabularies.source, vocabularies.target, 0); },
-      "a.de and a.en", "all 2 pairs have an empty side");
+      [&] { encode_pairs(texts("\na\n", "x\n\n"), vocabularies.source, vocabularies.target, 0, true); },
+      "a.de and a.en", "no pair is left", "2 an empty side");
   expect_input_error(
-      [&] { training_pairs(texts("a a\na\n", "x\n\n"), vocabularies.source, vocabularies.target, 1); },
+      [&] { encode_pairs(texts("a a\na\n", "x\n\n"), vocabularies.source, vocabularies.target, 1, true); },
       "a.de and a.en", "no pair is left: 1 have more than max_length = 1 symbols, 1 an empty side");
 }
 

@@ -218,8 +218,8 @@ TEST(LinePairs, WithoutATargetAreNoPairs) {
          {std::tuple{PairsOf::halves, 2, 3}, {PairsOf::next_lines, 1, 4}}) {
       const TextPair texts = pairs_of("a b c\nb\n \n\na b\n", pairs);
       const Vocabulary vocabulary(texts.source, {unit}, {});
-      for (const Pairs& it :
-           {encode_pairs(texts, vocabulary, vocabulary), training_pairs(texts, vocabulary, vocabulary, 0)}) {
+      for (const Pairs& it : {encode_pairs(texts, vocabulary, vocabulary),
+                              encode_pairs(texts, vocabulary, vocabulary, 0, true)}) {
         EXPECT_EQ(it.size(), kept);
         EXPECT_EQ(it.empty, empty);
         EXPECT_GT(it.target.length(0), 1);

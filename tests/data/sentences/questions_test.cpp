@@ -194,14 +194,14 @@ TEST(Questions, AreIdsAndDocumentsAreCut) {
   const auto words = [&](std::span<const std::int32_t> ids) { return vocabulary.decode(ids); };
   EXPECT_EQ(words(all.documents[0]), "@entity0 met @entity3\n");
   EXPECT_EQ(words(all.questions[1]), "who saw @entity2 ? @placeholder\n");
-  EXPECT_EQ(words(encode_questions(some_text(), vocabulary, 0).documents[0]),
+  EXPECT_EQ(words(encode_questions(some_text(), vocabulary, 1000).documents[0]),
             "@entity0 met @entity3 in rome\n");
   EXPECT_EQ(all.answers, (std::vector<std::int32_t>{0, 1}));
   for (std::size_t i = 0; i < all.markers.size(); ++i)
     EXPECT_EQ(all.entity_of[static_cast<std::size_t>(all.markers[i])], static_cast<std::int32_t>(i));
   QuestionText other = some_text();
   other.add("@entity9 .", "@placeholder", "@entity9", "");
-  EXPECT_EQ(encode_questions(other, vocabulary, 0).answers.back(), -1) << "no row for @entity9";
+  EXPECT_EQ(encode_questions(other, vocabulary, 1000).answers.back(), -1) << "no row for @entity9";
 }
 
 /// A batch of both questions as text, with its answers: "document | question | answer".
@@ -222,7 +222,7 @@ std::vector<std::string> told(const QuestionBatch& batch, const Vocabulary& voca
 
 TEST(QuestionBatches, GiveEntitiesOtherMarkersInEachEpoch) {
   const Vocabulary vocabulary = vocabulary_of(some_text());
-  const Questions questions = encode_questions(some_text(), vocabulary, 0);
+  const Questions questions = encode_questions(some_text(), vocabulary, 1000);
   QuestionBatches batches({.batch = 2}, questions, 7);
   const auto epoch = [&](std::int64_t number) {
     batches.seek(number, 0);

@@ -31,7 +31,7 @@ TEST(Filterbank, IsKaldis) {
     const std::vector<float> numbers = filterbank(samples);
     const auto expected = it.at("numbers").get<std::vector<float>>();
     ASSERT_EQ(numbers.size(), expected.size());
-    EXPECT_EQ(std::ssize(numbers), it.at("frames").get<std::int64_t>() * filterbank.width());
+    EXPECT_EQ(std::ssize(numbers), it.at("frames").get<std::int64_t>() * width_of(filterbank.options()));
     for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_NEAR(numbers[i], expected[i], 2e-3) << i;
     EXPECT_EQ(filterbank(samples), numbers) << "nothing is kept from one recording to the next";
   }
@@ -41,7 +41,7 @@ TEST(Filterbank, IsOfWholeFrames) {
   if (!has_audio()) GTEST_SKIP() << "built without libsndfile and kissfft";
   Filterbank filterbank({.sample_rate = 8000, .filters = 5});  // 200 samples every 80
   const auto frames = [&](std::size_t samples) {
-    return std::ssize(filterbank(std::vector<float>(samples, 1))) / filterbank.width();
+    return std::ssize(filterbank(std::vector<float>(samples, 1))) / width_of(filterbank.options());
   };
   EXPECT_EQ(frames(199), 0);
   EXPECT_EQ(frames(200), 1);

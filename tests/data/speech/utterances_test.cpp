@@ -77,7 +77,7 @@ TEST(Utterances, AreRefusedInOneLine) {
   const FrameOptions frames{.filterbank = few_filters};
   expect_contains(
       error_of<InputError>([&] { read_utterances(corpus.at("valid"), vocabulary, frames, nullptr); }),
-      "valid.tsv: line 1: the transcript has 'x', and no transcript of the training text has it");
+      "valid.tsv: line 1: 'x' is not in the vocabulary");
   folder.write("a.wav", wav_of(tone(150, 0.1)));
   folder.write("b.wav", wav_of(std::vector<int>(500, 3)));
   const std::string refusal =

@@ -110,7 +110,7 @@ void expect_same_corpus(const std::function<CorpusText(Unit, const TextReading&)
       const Encoded plain = vocabulary.encode(held.at(split));
       for (const Text* text : {&held.at(split), &read.at(split)}) {
         const EncodedText it = encode_text(*text, vocabulary, cache.path());
-        EXPECT_TRUE(it.ids == plain.ids) << name_of(split);
+        EXPECT_TRUE(vector_of(it.ids) == plain.ids) << name_of(split);
         EXPECT_EQ(it.counts.unknowns, plain.unknowns);
         EXPECT_EQ(it.counts.bytes, plain.bytes);
         EXPECT_EQ(it.counts.first_bytes, plain.first_bytes);

@@ -124,7 +124,7 @@ inline std::unique_ptr<Module> make_model(const Recipe& recipe, Device device) {
 /// The objectives of a multi-task training, which outlive it.
 using Mixed = std::vector<std::unique_ptr<Objective>>;
 
-inline std::unique_ptr<Objective> make_objective(const Recipe& recipe, const SomeTexts& texts, Mixed& mixed,
+inline std::unique_ptr<Objective> make_objective(const Recipe& recipe, SomeTexts& texts, Mixed& mixed,
                                                  Module& model) {
   const Task& task = *recipe.task;
   if (const auto* it = dynamic_cast<const TranslationTask*>(&task))
@@ -149,7 +149,8 @@ inline std::unique_ptr<Objective> make_objective(const Recipe& recipe, const Som
   if (const auto* it = dynamic_cast<const SkipThoughtTask*>(&task))
     return std::make_unique<SkipThoughtObjective>(dynamic_cast<SkipThought&>(model), it->settings.train,
                                                   texts.triples, texts.triples);
-  if (const auto* it = dynamic_cast<const SpeechTask*>(&task))
+  if (const auto* it = dynamic_cast<const SpeechTask*>(&task)) {
+    texts.utterances.options = it->settings.frames;
     return std::make_unique<SpeechRecognition>(dynamic_cast<CtcModel&>(model), it->settings.train,
                                                texts.utterances, texts.utterances);
   const LanguageModellingOptions& options = recipe.language_model().train;
@@ -173,7 +174,7 @@ inline void train_and_evaluate(Objective& objective, TrainerOptions options) {
 }
 
 inline void expect_estimates_near_peaks(Device device) {
-  const SomeTexts texts(device);
+  SomeTexts texts(device);
   const std::vector<SmallTraining> all = small_trainings();
   const size_t each = is_gpu(device) ? 3 : 1;  // an emulated GPU is slow: every third, each of another kind
   for (size_t i = 0; i < all.size(); i += each) {

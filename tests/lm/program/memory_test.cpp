@@ -11,7 +11,7 @@ namespace {
 TEST(Memory, OfTrainingsIsWhatIsMeasuredWithout) { expect_estimates_near_peaks(Device::cpu); }
 
 TEST(Memory, IsRefusedWithARemedy) {
-  const SomeTexts texts;
+  SomeTexts texts;
   for (const SmallTraining& it : small_trainings()) {
     const Recipe recipe = recipe_of(it);
     Mixed mixed;
@@ -32,7 +32,7 @@ TEST(Memory, IsRefusedWithARemedy) {
 
 TEST(Memory, LeavesNothing) {
   const size_t before = memory_statistics(Device::meta).bytes_in_use;
-  const SomeTexts texts;
+  SomeTexts texts;
   const Recipe recipe = recipe_of(small_trainings().front());
   Mixed mixed;
   measure_training_memory(

@@ -233,7 +233,7 @@ TEST_F(SpeechRun, BadInputIsRefusedBeforeARunIsMade) {
   expect_refused_training(data, {"--set", "model.embedding=7"}, "model.embedding");
   const std::string valid = bytes_of_file(data.path("data/valid.tsv"));
   data.write("data/valid.tsv", "1.wav\tann\tlox\n");
-  expect_refused_training(data, {}, "valid.tsv: line 1: the transcript has 'x'");
+  expect_refused_training(data, {}, "valid.tsv: line 1: 'x' is not in the vocabulary");
   data.write("data/valid.tsv", valid);
 }
 

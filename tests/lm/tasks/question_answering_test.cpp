@@ -31,8 +31,8 @@ QuestionText meetings(int32_t count, uint64_t seed) {
 struct Toy {
   QuestionText train_text = meetings(300, 1), valid_text = meetings(80, 2);
   Vocabulary vocabulary{text_for_vocabulary(train_text, 1), {.unit = Unit::words}};
-  Questions train = encode_questions(train_text, vocabulary, 0),
-            valid = encode_questions(valid_text, vocabulary, 0);
+  Questions train = encode_questions(train_text, vocabulary, 1000),
+            valid = encode_questions(valid_text, vocabulary, 1000);
   AttentiveReader reader() const {
     AttentiveReaderOptions options;
     options.embedding = 8;
@@ -107,7 +107,7 @@ TEST(QuestionAnswering, BaselinesCountEntities) {
   text.add("@entity0 @entity1", "@placeholder", "@entity7", "");                    // unknown
   const Vocabulary vocabulary({"text", "@entity0 @entity1 and . @placeholder\n", "", {}},
                               {.unit = Unit::words});
-  const FrequencyBaselines found = frequency_baselines(encode_questions(text, vocabulary, 0));
+  const FrequencyBaselines found = frequency_baselines(encode_questions(text, vocabulary, 1000));
   EXPECT_NEAR(found.most_frequent, 40, 1e-9);
   EXPECT_NEAR(found.not_in_question, 60, 1e-9);
 }

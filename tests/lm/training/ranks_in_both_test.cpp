@@ -241,7 +241,8 @@ struct SkipThoughtTraining {
 
 struct SpeechTraining {
   static constexpr int64_t width = 3;
-  FrameOptions frames{.filterbank = {.filters = width, .energy = false}, .deltas = 1, .stack = 2};
+  inline static const FrameOptions frames{
+      .filterbank = {.filters = width, .energy = false}, .deltas = 1, .stack = 2};
   Utterances train = utterances(30), valid = utterances(5);
   CtcModel model{options(), width_of(frames), symbols};
   SpeechRecognition task{model, {.batch = 7}, train, valid};
