@@ -268,8 +268,7 @@ EncoderDecoder::Step EncoderDecoder::step(const Tokens& ids, const Position& pos
 
 CrossEntropy EncoderDecoder::cross_entropy(const Variable& readout, const Tokens& targets,
                                            double smoothing) const {
-  return linear_cross_entropy(readout, decoder_->output->weight, decoder_->output->bias, targets, {},
-                              smoothing);
+  return linear_cross_entropy(readout, decoder_->output->weight, decoder_->output->bias, targets, smoothing);
 }
 
 SharedEncoderDecoders::SharedEncoderDecoders(const EncoderDecoderOptions& options,
