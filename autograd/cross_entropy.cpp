@@ -70,7 +70,7 @@ void check_inputs(const char* name, const Variable& x, int64_t experts, const Va
   check(!bias.defined() || bias.shape() == Shape{V}, "[{}] the bias for W {} is [{}], got {}", name,
         weight.shape(), V, bias.shape());
   check(std::ssize(*targets) == N, "[{}] x {} needs {} targets, got {}", name, x.shape(), N, targets->size());
-  check_targets(name, *targets, V);
+  check_each(name, "target", *targets, -1, V);
 }
 
 /// The gradients of the inputs of a loss that need one, for a gradient of 1 of the loss; undefined for

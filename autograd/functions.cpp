@@ -8,10 +8,6 @@
 
 namespace rondo {
 
-void check_targets(const char* name, const Indices& targets, int64_t V) {
-  check_each(name, "target", targets, -1, V);
-}
-
 Variable gather_rows(const Variable& x, const Tokens& rows) {
   check_each("gather_rows", "row", *rows, 0, x.value().rows());
   const Tensor y = Tensor::for_products({std::ssize(*rows), x.shape().columns()}, x.value().device());
@@ -147,7 +143,7 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets) {
   const int64_t N = logits.value().rows(), V = logits.shape().columns();
   check(static_cast<int64_t>(targets->size()) == N, "[cross_entropy] logits {} need {} targets, got {}",
         logits.shape(), N, targets->size());
-  check_targets("cross_entropy", *targets, V);
+  check_each("cross_entropy", "target", *targets, -1, V);
   const Device device = logits.value().device();
   const Tensor log_sum_exp({N}, device), loss({N}, device);
   {
