@@ -24,31 +24,19 @@ constexpr int64_t block_bytes = int64_t{1} << 20;
 /// take more memory than this.
 constexpr int64_t gpu_block_rows = 3072, gpu_block_bytes = int64_t{128} << 20;
 
-/// The rows that are not ignored, in order; if no row is ignored, targets and weights are used as given.
+/// The rows that are not ignored, in order; if no row is ignored, targets are used as given.
 struct ScoredRows {
   Tokens targets;
-  Tensor weights;  // [count]; undefined: all 1
 
-  ScoredRows(const Tokens& all_targets, const Tensor& row_weights = {})
-      : targets(all_targets), weights(row_weights), all_(std::ssize(*all_targets)) {
-    const bool every_target =
-        std::all_of(all_targets->begin(), all_targets->end(), [](int32_t id) { return id >= 0; });
-    if (every_target && !row_weights.defined()) return;
-    std::vector<real> all_weights;
-    if (row_weights.defined()) all_weights = row_weights.to_vector();
-    if (row_weights.defined() && !has_memory(row_weights.device()))
-      all_weights.assign(all_weights.size(), 1);  // zeros there leave out no row
+  explicit ScoredRows(const Tokens& all_targets) : targets(all_targets), all_(std::ssize(*all_targets)) {
+    if (std::all_of(all_targets->begin(), all_targets->end(), [](int32_t id) { return id >= 0; })) return;
     std::vector<int32_t> rows, some_targets;
-    std::vector<real> some_weights;
     for (size_t r = 0; r < all_targets->size(); ++r) {
-      if ((*all_targets)[r] < 0 || (row_weights.defined() && all_weights[r] == 0)) continue;
+      if ((*all_targets)[r] < 0) continue;
       rows.push_back(static_cast<int32_t>(r));
       some_targets.push_back((*all_targets)[r]);
-      if (row_weights.defined()) some_weights.push_back(all_weights[r]);
     }
-    if (std::ssize(rows) == all_) return;
-    targets = std::make_shared<const Indices>(std::move(some_targets));
-    if (row_weights.defined()) weights = Tensor::from(some_weights, {std::ssize(rows)}, row_weights.device());
+    targets = tokens(std::move(some_targets));
     rows_ = std::move(rows);
   }
   int64_t count() const { return std::ssize(*targets); }
@@ -82,13 +70,14 @@ void check_inputs(const char* name, const Variable& x, int64_t experts, const Va
   check(!bias.defined() || bias.shape() == Shape{V}, "[{}] the bias for W {} is [{}], got {}", name,
         weight.shape(), V, bias.shape());
   check(std::ssize(*targets) == N, "[{}] x {} needs {} targets, got {}", name, x.shape(), N, targets->size());
-  check_targets(name, *targets, V);
+  check_each(name, "target", *targets, -1, V);
 }
 
 /// The gradients of the inputs of a loss that need one, for a gradient of 1 of the loss; undefined for
 /// others.
 struct LossGradients {
   Tensor x, weight, bias;
+  Tensor log_prior{};  // of a mixture
 
   /// `rows` are the scored rows [n, H] of x. The gradient of x is contiguous if they are, as a mixture needs.
   LossGradients(const Tensor& rows, const Variable& of_x, const Variable& of_weight,
@@ -129,25 +118,15 @@ void for_blocks(const char* name, const Tensor& x, const Tensor& weight, const T
   }
 }
 
-/// From the log prior and the losses -log p_k(target) of the experts: the loss of the mixture, and the
-/// posterior of each expert.
-void mix(const Tensor& log_prior, const Tensor& losses, const Tensor& posteriors, const Tensor& mixed) {
-  launch(losses.device(), losses.extent(),
-         MixtureLoss{log_prior.read_operand(), losses.read_operand(), posteriors.write_operand(),
-                     mixed.mutable_data()});
-}
-
-/// The total as a Variable; its inputs are x, weight, bias, and one more, whose gradient is `of_last`.
+/// The total as a Variable, with the gradients of its inputs: x, weight, bias and, of a mixture, the log
+/// prior.
 Variable recorded_total(const char* name, const Tensor& total, const std::vector<Variable>& inputs,
-                        LossGradients d, const Tensor& of_last) {
+                        LossGradients d) {
   return record(name, total, inputs,
-                [name, d = std::move(d), of_last = Saved(of_last)](const std::vector<Tensor>& gradients,
-                                                                   const Inputs& in) mutable {
-                  const Tensor& factor = gradients[0];
-                  if (d.x.defined()) in[0].add_scaled(std::move(d.x), factor);
-                  if (d.weight.defined()) in[1].add_scaled(std::move(d.weight), factor);
-                  if (d.bias.defined()) in[2].add_scaled(std::move(d.bias), factor);
-                  if (in[3].wanted()) in[3].add_scaled(of_last.get(name), factor);
+                [d = std::move(d)](const std::vector<Tensor>& gradients, const Inputs& in) mutable {
+                  Tensor* const of_inputs[] = {&d.x, &d.weight, &d.bias, &d.log_prior};
+                  for (size_t i = 0; i < in.size(); ++i)
+                    if (of_inputs[i]->defined()) in[i].add_scaled(std::move(*of_inputs[i]), gradients[0]);
                 });
 }
 
@@ -164,39 +143,27 @@ int64_t cross_entropy_block_rows(int64_t rows, int64_t V, int64_t K, Device devi
 }
 
 CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, const Variable& bias,
-                                  const Tokens& targets, const Variable& row_weights, double smoothing) {
+                                  const Tokens& targets, double smoothing) {
   constexpr auto name = "linear_cross_entropy";
   check_inputs(name, x, 1, weight, bias, targets);
-  const int64_t N = x.value().rows();
   check(0 <= smoothing && smoothing < 1, "[{}] a smoothing from 0 to 1 was expected: {}", name, smoothing);
-  check(!row_weights.defined() || row_weights.shape() == Shape{N},
-        "[{}] the row weights for x {} are [{}], got {}", name, x.shape(), N, row_weights.shape());
-  const ScoredRows scored(targets, row_weights.value());
+  const ScoredRows scored(targets);
   const Tensor inputs = scored.of(x.value());
   LossGradients d(inputs, x, weight, bias);
   const Device device = inputs.device();
   const Tensor losses({scored.count(), 1}, device);
   const Tensor minimised = smoothing == 0 ? losses : Tensor(losses.shape(), device);
-  const Tensor weights = scored.weights.defined() ? contiguous(scored.weights) : Tensor();  // else all are 1
   const int64_t height = cross_entropy_block_rows(scored.count(), weight.shape()[0], 1, device);
   for_blocks(name, inputs, weight.value(), bias.value(), height, d,
              [&](int64_t begin, int64_t, const Tensor& logits) {
                launch(device, logits.extent(),
                       CrossEntropyInPlace{logits.write_operand(), scored.targets->on(device) + begin, d.any(),
-                                          weights.defined() ? weights.data() + begin : nullptr,
                                           losses.mutable_data() + begin, static_cast<real>(smoothing),
                                           minimised.mutable_data() + begin});
              });
-  const Tensor weighted = scored.weights.defined() ? Tensor(minimised.shape(), device) : minimised;
-  if (scored.weights.defined())
-    launch(device, weighted.extent(),
-           ScaleRows{minimised.read_operand(), weights.data(), weighted.write_operand()});
   if (d.x.defined()) d.x = scored.among_zeros(d.x);
-  const auto of_all_rows = [&](const Tensor& it) { return scored.among_zeros(it).reshaped({N}); };
-  const Tensor each = of_all_rows(losses), d_weights = smoothing == 0 ? each : of_all_rows(minimised);
-  return {
-      recorded_total(name, sum_on_device(weighted), {x, weight, bias, row_weights}, std::move(d), d_weights),
-      each};
+  const Tensor each = scored.among_zeros(losses).reshaped({x.value().rows()});
+  return {recorded_total(name, sum_on_device(minimised), {x, weight, bias}, std::move(d)), each};
 }
 
 CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior, const Variable& weight,
@@ -216,25 +183,28 @@ CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior,
   const Tensor mixed({count, 1}, device);
   const int64_t height = cross_entropy_block_rows(count * K, weight.shape()[0], K, device);
   const Tensor log_sum_exp({height}, device);  // of a block
-  for_blocks(name, inputs, weight.value(), bias.value(), height, d,
-             [&](int64_t begin, int64_t end, const Tensor& logits) {
-               const int32_t* block_targets = scored.targets->on(device) + begin / K;
-               launch(device, logits.extent(),
-                      LogitsCrossEntropy{logits.read_operand(), block_targets, K, log_sum_exp.mutable_data(),
-                                         losses.mutable_data() + begin});
-               mix(priors.slice_rows(begin / K, end / K), losses.slice_rows(begin / K, end / K),
-                   posteriors.slice_rows(begin / K, end / K), mixed.slice_rows(begin / K, end / K));
-               if (d.any())
-                 launch(
-                     device, logits.extent(),
-                     LogitsCrossEntropyBackward{logits.read_operand(), block_targets, K, log_sum_exp.data(),
-                                                posteriors.data() + begin, logits.write_operand()});
-             });
+  for_blocks(
+      name, inputs, weight.value(), bias.value(), height, d,
+      [&](int64_t begin, int64_t end, const Tensor& logits) {
+        const int32_t* block_targets = scored.targets->on(device) + begin / K;
+        launch(device, logits.extent(),
+               LogitsCrossEntropy{logits.read_operand(), block_targets, K, log_sum_exp.mutable_data(),
+                                  losses.mutable_data() + begin});
+        const Tensor of_experts = losses.slice_rows(begin / K, end / K);
+        launch(device, of_experts.extent(),
+               MixtureLoss{priors.slice_rows(begin / K, end / K).read_operand(), of_experts.read_operand(),
+                           posteriors.slice_rows(begin / K, end / K).write_operand(),
+                           mixed.mutable_data() + begin / K});
+        if (d.any())
+          launch(device, logits.extent(),
+                 LogitsCrossEntropyBackward{logits.read_operand(), block_targets, K, log_sum_exp.data(),
+                                            posteriors.data() + begin, logits.write_operand()});
+      });
   if (d.x.defined()) d.x = scored.among_zeros(d.x.reshaped({count, x.shape().columns()}));
-  scale(posteriors, -1);  // the gradient of the log prior
-  const Tensor each = scored.among_zeros(mixed).reshaped({N}), d_prior = scored.among_zeros(posteriors);
-  return {recorded_total(name, sum_on_device(mixed), {x, weight, bias, log_prior}, std::move(d), d_prior),
-          each};
+  scale(posteriors, -1);
+  d.log_prior = scored.among_zeros(posteriors);
+  const Tensor each = scored.among_zeros(mixed).reshaped({N});
+  return {recorded_total(name, sum_on_device(mixed), {x, weight, bias, log_prior}, std::move(d)), each};
 }
 
 }  // namespace rondo

@@ -9,24 +9,22 @@
 namespace rondo {
 
 struct CrossEntropy {
-  Variable total;  // the weighted sum, in nats, [1]
-  Tensor each;     // of each row, in nats and without its weight, [N]; 0 for an ignored row
+  Variable total;  // the sum, in nats, [1]
+  Tensor each;     // of each row, in nats, [N]; 0 for an ignored row
 };
 
-/// total = sum_r row_weights[r] * l_r, l_r = -log softmax(z_r)[targets[r]], with logits z_r = x_r W^T + b. x
-/// [.., H] with N rows, W [V, H] as PyTorch lays it out, b [V] or undefined, N targets, row_weights [N] or
-/// undefined: all 1. A row of target -1 or of weight 0 is ignored: it costs no time, has loss 0, it
-/// and its weight get no gradient, and its x may be anything, even NaN. Beyond one block it stores the result
-/// and, when recording, the gradients of the inputs that need one: backward only scales and adds them. Throws
-/// Error if shapes do not fit or a target is not in [-1, V).
+/// total = sum_r l_r, l_r = -log softmax(z_r)[targets[r]], with logits z_r = x_r W^T + b. x [.., H] with N
+/// rows, W [V, H] as PyTorch lays it out, b [V] or undefined, N targets. A row of target -1 is ignored: it
+/// costs no time, has loss 0 and gets no gradient, and its x may be anything, even NaN. Beyond one block it
+/// stores the result and, when recording, the gradients of the inputs that need one: backward only scales and
+/// adds them. Throws Error if shapes do not fit or a target is not in [-1, V).
 ///
 /// Label smoothing, Szegedy et al. 2016 ("Rethinking the Inception Architecture"), section 7: the target
 /// distribution is 1 - e on the target y, and e, `smoothing`, spread evenly over all V. In the total
 /// (1 - e) l + e mean over v of -log softmax(z)[v]  =  l + e (z_y - mean over v of z_v)  replaces l; `each`
 /// stays l. Throws Error unless 0 <= e < 1.
 CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, const Variable& bias,
-                                  const Tokens& targets, const Variable& row_weights = {},
-                                  double smoothing = 0);
+                                  const Tokens& targets, double smoothing = 0);
 
 /// The same for a mixture of K softmaxes (Yang et al. 2018): a row of x [.., K H] holds the inputs x_k of the
 /// experts side by side, and a row of log_prior [N, K] the logs of their weights pi_k.

@@ -8,24 +8,8 @@
 
 namespace rondo {
 
-namespace {
-void check_ids(const char* name, const Indices& ids, int64_t V) {
-  for (size_t i = 0; i < ids.size(); ++i)
-    check(0 <= ids[i] && ids[i] < V, "[{}] token id {} at {} is not in [0, {})", name, ids[i], i, V);
-}
-}  // namespace
-
-void check_targets(const char* name, const Indices& targets, int64_t V) {
-  for (size_t i = 0; i < targets.size(); ++i)
-    check(-1 <= targets[i] && targets[i] < V, "[{}] target {} at {} is not in [-1, {})", name, targets[i], i,
-          V);
-}
-
 Variable gather_rows(const Variable& x, const Tokens& rows) {
-  const int64_t N = x.value().rows();
-  for (size_t i = 0; i < rows->size(); ++i)
-    check(0 <= (*rows)[i] && (*rows)[i] < N, "[gather_rows] row {} at {} is not in [0, {}), the rows of {}",
-          (*rows)[i], i, N, x.shape());
+  check_each("gather_rows", "row", *rows, 0, x.value().rows());
   const Tensor y = Tensor::for_products({std::ssize(*rows), x.shape().columns()}, x.value().device());
   gather_rows(x.value(), *rows, y);
   return record("gather_rows", y, {x}, [rows](const std::vector<Tensor>& gradients, const Inputs& in) {
@@ -35,12 +19,12 @@ Variable gather_rows(const Variable& x, const Tokens& rows) {
 
 Variable embedding(const Variable& table, const Tokens& ids) {
   check(table.shape().dimensions() == 2, "[embedding] the table is [V, E], got {}", table.shape());
-  check_ids("embedding", *ids, table.shape()[0]);
+  check_each("embedding", "token id", *ids, 0, table.shape()[0]);
   return gather_rows(table, ids);
 }
 
 Variable one_hot(const Tokens& ids, int64_t V, Device device) {
-  check_ids("one_hot", *ids, V);
+  check_each("one_hot", "token id", *ids, 0, V);
   const Tensor y({std::ssize(*ids), V}, device);
   launch(device, y.extent(), OneHot{ids->on(device), y.write_operand()});
   return y;
@@ -48,28 +32,21 @@ Variable one_hot(const Tokens& ids, int64_t V, Device device) {
 
 Variable concat(const std::vector<Variable>& parts) {
   check(!parts.empty(), "[concat] needs at least one part");
-  int64_t columns = 0;
+  std::vector<int64_t> ends;
   for (const Variable& part : parts) {
     check(part.value().rows() == parts[0].value().rows(), "[concat] the rows must agree: {} and {}",
           part.shape(), parts[0].shape());
-    columns += part.shape().columns();
+    ends.push_back((ends.empty() ? 0 : ends.back()) + part.shape().columns());
   }
   // First, because it throws the Error of an undefined part.
   const Device device = parts[0].value().device();
-  const Tensor y(parts[0].shape().with_columns(columns), device);
-  int64_t column = 0;
-  for (const Variable& part : parts) {
-    copy(part.value(), y.slice_columns(column, column + part.shape().columns()));
-    column += part.shape().columns();
-  }
-  std::vector<int64_t> widths;
-  for (const Variable& part : parts) widths.push_back(part.shape().columns());
-  return record("concat", y, parts, [widths](const std::vector<Tensor>& gradients, const Inputs& in) {
-    int64_t begin = 0;
-    for (size_t i = 0; i < in.size(); ++i) {
-      in[i].add(gradients[0].slice_columns(begin, begin + widths[i]));
-      begin += widths[i];
-    }
+  const Tensor y(parts[0].shape().with_columns(ends.back()), device);
+  const auto place = [ends](const Tensor& whole, size_t i) {
+    return whole.slice_columns(i == 0 ? 0 : ends[i - 1], ends[i]);
+  };
+  for (size_t i = 0; i < parts.size(); ++i) copy(parts[i].value(), place(y, i));
+  return record("concat", y, parts, [place](const std::vector<Tensor>& gradients, const Inputs& in) {
+    for (size_t i = 0; i < in.size(); ++i) in[i].add(place(gradients[0], i));
   });
 }
 
@@ -166,7 +143,7 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets) {
   const int64_t N = logits.value().rows(), V = logits.shape().columns();
   check(static_cast<int64_t>(targets->size()) == N, "[cross_entropy] logits {} need {} targets, got {}",
         logits.shape(), N, targets->size());
-  check_targets("cross_entropy", *targets, V);
+  check_each("cross_entropy", "target", *targets, -1, V);
   const Device device = logits.value().device();
   const Tensor log_sum_exp({N}, device), loss({N}, device);
   {

@@ -12,8 +12,6 @@ namespace rondo {
 
 /// Token ids that the graph can share.
 inline Tokens tokens(std::vector<int32_t> ids) { return std::make_shared<const Indices>(std::move(ids)); }
-/// Throws Error unless all targets are in [-1, V); those that are -1 are not scored.
-void check_targets(const char* name, const Indices& targets, int64_t V);
 
 /// Rows of x [.., W] by index, counted through all leading dimensions: [count, W]. x may be a slice, and a
 /// row may occur several times. Throws Error for an index out of range.

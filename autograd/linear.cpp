@@ -66,11 +66,12 @@ Variable linear(const Variable& x, const Variable& weight, const std::vector<Var
                 });
 }
 
-namespace {
-Variable add_linear_into(const Tensor& y, const Variable& z, const Variable& x, const Variable& weight) {
+Variable add_linear(Variable z, const Variable& x, const Variable& weight) {
   check_linear(x, weight);
   check(z.value().rows() == x.value().rows() && z.shape().columns() == weight.shape()[0],
         "[add_linear] z {} does not fit x {} times W^T {}", z.shape(), x.shape(), weight.shape());
+  const bool in_place = z.value().use_count() == 1 && !z.value().shares_memory(x.value());
+  const Tensor y = in_place ? z.value() : Tensor::for_products(z.shape(), z.value().device());
   weight_gemm(x.value(), weight.value(), Transpose::yes, z.value(), y);
   return record("add_linear", y, {z, x, weight},
                 [x = Saved(x.value()), weight = Saved(weight.value())](const std::vector<Tensor>& gradients,
@@ -80,17 +81,6 @@ Variable add_linear_into(const Tensor& y, const Variable& z, const Variable& x, 
                   add_input_gradient(in[1], dy, weight.get("add_linear"));
                   in[2].add_product(dy, x.get("add_linear"));
                 });
-}
-}  // namespace
-
-Variable add_linear(const Variable& z, const Variable& x, const Variable& weight) {
-  return add_linear_into(Tensor::for_products(z.shape(), z.value().device()), z, x, weight);
-}
-
-Variable add_linear(Variable&& z, const Variable& x, const Variable& weight) {
-  const bool in_place = z.value().use_count() == 1 && !z.value().shares_memory(x.value());
-  return add_linear_into(in_place ? z.value() : Tensor::for_products(z.shape(), z.value().device()), z, x,
-                         weight);
 }
 
 Variable matmul(const Variable& a, const Variable& b) {

@@ -171,15 +171,13 @@ void Sink::add_rows(const Tokens& rows, const Tensor& g, const Region& region) {
 
 Tensor Sink::flush() {
   multiply_products();
-  Tensor result;
-  if (!gradient_.defined() && !pieces_.empty() && pieces_cover_whole()) {
-    result = whole_of_pieces();
-  } else {
-    if (!gradient_.defined() && pieces_.empty()) return {};
+  if (!gradient_.defined() && pieces_.empty()) return {};
+  const bool is_view = !gradient_.defined() && pieces_cover_whole();
+  if (!is_view) {
     own();
     fill_gaps();
-    result = gradient_;
   }
+  const Tensor result = is_view ? whole_of_pieces() : gradient_;
   discard();
   return result;
 }

@@ -78,31 +78,6 @@ Variable Variable::slice_columns(int64_t begin, int64_t end) const {
   return view(value_.slice_columns(begin, end), 0, begin);
 }
 
-Sink& InputGradient::sink() const { return edge_.node->outputs[edge_.output]; }
-Sink::Destination InputGradient::destination() const { return sink().destination(edge_.region); }
-Sink::Sum InputGradient::sum() const { return sink().sum(edge_.region); }
-void InputGradient::add(const Tensor& g) const {
-  if (wanted()) sink().add(g, edge_.region);
-}
-void InputGradient::add_scaled(Tensor g, const Tensor& factor) const {
-  if (wanted()) sink().add_scaled(std::move(g), factor, edge_.region);
-}
-void InputGradient::add_product(const Tensor& left, const Tensor& right) const {
-  if (wanted()) sink().add_product(left, right, edge_.region);
-}
-void InputGradient::add_rows(const Tokens& rows, const Tensor& g) const {
-  if (wanted()) sink().add_rows(rows, g, edge_.region);
-}
-void InputGradient::add_column_sums(const Tensor& g) const {
-  if (!wanted()) return;
-  const Sink::Destination to = destination();
-  column_sums(g, to.tensor, to.accumulate);
-}
-bool InputGradient::overlaps(const InputGradient& other) const {
-  return wanted() && other.wanted() && edge_.node == other.edge_.node && edge_.output == other.edge_.output &&
-         edge_.region.overlaps(other.edge_.region);
-}
-
 std::vector<Variable> record(const char* name, std::vector<Tensor> results,
                              const std::vector<Variable>& inputs, Backward backward) {
   if (OperatorObserver* observer = Observing<OperatorObserver>::current()) observer->computed(name, inputs);

@@ -85,32 +85,7 @@ class Saved {
   uint64_t version_ = 0;
 };
 
-/// Where a backward function writes the gradient of one input.
-class InputGradient {
- public:
-  explicit InputGradient(const Edge& edge) : edge_(edge) {}
-  bool wanted() const { return edge_.node != nullptr; }
-  Sink::Destination destination() const;
-  Sink::Sum sum() const;
-  void add(const Tensor& g) const;
-  bool keeps(const Tensor& g) const { return wanted() && sink().keeps(g, edge_.region); }
-  /// Adds factor [1] * g; g may be overwritten if nobody else uses its memory.
-  void add_scaled(Tensor g, const Tensor& factor) const;
-  void add_product(const Tensor& left, const Tensor& right) const;
-  void add_rows(const Tokens& rows, const Tensor& g) const;
-  /// Adds the column sums of g: the gradient of a vector.
-  void add_column_sums(const Tensor& g) const;
-  /// Whether this input and another are overlapping parts of one value.
-  bool overlaps(const InputGradient& other) const;
-  bool same_as(const InputGradient& other) const {
-    return overlaps(other) && edge_.region == other.edge_.region;
-  }
-
- private:
-  Sink& sink() const;
-  const Edge& edge_;
-};
-
+class InputGradient;
 using Inputs = std::vector<InputGradient>;
 /// Gets the gradients of the outputs (undefined if none arrived) and writes those of the inputs. The captures
 /// of the function are the saved tensors.
@@ -129,6 +104,47 @@ struct Node {
   bool leaf = false;
   bool queued = false;
   bool used = false;
+};
+
+/// Where a backward function writes the gradient of one input.
+class InputGradient {
+ public:
+  explicit InputGradient(const Edge& edge) : edge_(edge) {}
+  bool wanted() const { return edge_.node != nullptr; }
+  Sink::Destination destination() const { return sink().destination(edge_.region); }
+  Sink::Sum sum() const { return sink().sum(edge_.region); }
+  void add(const Tensor& g) const {
+    if (wanted()) sink().add(g, edge_.region);
+  }
+  bool keeps(const Tensor& g) const { return wanted() && sink().keeps(g, edge_.region); }
+  /// Adds factor [1] * g; g may be overwritten if nobody else uses its memory.
+  void add_scaled(Tensor g, const Tensor& factor) const {
+    if (wanted()) sink().add_scaled(std::move(g), factor, edge_.region);
+  }
+  void add_product(const Tensor& left, const Tensor& right) const {
+    if (wanted()) sink().add_product(left, right, edge_.region);
+  }
+  void add_rows(const Tokens& rows, const Tensor& g) const {
+    if (wanted()) sink().add_rows(rows, g, edge_.region);
+  }
+  /// Adds the column sums of g: the gradient of a vector.
+  void add_column_sums(const Tensor& g) const {
+    if (!wanted()) return;
+    const Sink::Destination to = destination();
+    column_sums(g, to.tensor, to.accumulate);
+  }
+  /// Whether this input and another are overlapping parts of one value.
+  bool overlaps(const InputGradient& other) const {
+    return wanted() && other.wanted() && edge_.node == other.edge_.node &&
+           edge_.output == other.edge_.output && edge_.region.overlaps(other.edge_.region);
+  }
+  bool same_as(const InputGradient& other) const {
+    return overlaps(other) && edge_.region == other.edge_.region;
+  }
+
+ private:
+  Sink& sink() const { return edge_.node->outputs[edge_.output]; }
+  const Edge& edge_;
 };
 
 /// Makes Variables of an operator's results: with a node if recording is on and an input needs a gradient.

@@ -28,12 +28,12 @@ double nanoseconds_an_element(Function function) {
   for (int i = 0; i < elements; ++i) x[i] = real(8) * (real(2) * static_cast<real>(i) / elements - 1);
   std::vector<double> seconds;
   for (int turn = 0; turn < 7; ++turn) {
-    const double start = now();
+    const auto start = Clock::now();
     for (int pass = 0; pass < passes; ++pass) {
       for (int i = 0; i < elements; i += Vec::size) function(Vec::load(&x[i])).store(&y[i]);
       asm volatile("" : : "r"(y.data()) : "memory");  // the compiler must not drop a pass
     }
-    seconds.push_back(now() - start);
+    seconds.push_back(seconds_since(start));
   }
   return median(seconds) / passes / elements * 1e9;
 }

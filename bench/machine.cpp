@@ -5,16 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 
 #include "tensor/threads.h"
 
 namespace rondo {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -40,11 +35,11 @@ double measured_peak(const TileKernels& kernels, int threads) {
   double best = 0;
   for (int repetition = 0; repetition < 5; ++repetition) {
     std::vector<real> any(static_cast<size_t>(threads));
-    const double start = now();
+    const auto start = Clock::now();
     parallel_for(threads, true, [&](int64_t i) {
       any[static_cast<size_t>(i)] = kernels.multiply_in_registers(rounds, zeros.data(), zeros.data());
     });
-    best = std::max(best, threads * static_cast<double>(operations) / (now() - start) / 1e9);
+    best = std::max(best, threads * static_cast<double>(operations) / seconds_since(start) / 1e9);
     result = any[0];
   }
   (void)result;

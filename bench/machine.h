@@ -7,21 +7,19 @@
 #include <vector>
 
 #include "tensor/products/tile_kernels.h"
+#include "tensor/profile.h"
 
 namespace rondo {
 
-/// Seconds of a monotonic clock.
-double now();
 double median(std::vector<double> values);
 
 /// The time of a call, of as many as need at least `seconds`.
 template <class Work>
 double seconds_a_call(const Work& work, double seconds) {
   int64_t calls = 0;
-  const double start = now();
-  double end = start;
-  for (; end - start < seconds; end = now(), ++calls) work();
-  return (end - start) / static_cast<double>(calls);
+  double needed = 0;
+  for (const auto start = Clock::now(); needed < seconds; needed = seconds_since(start), ++calls) work();
+  return needed / static_cast<double>(calls);
 }
 
 /// The name in /proc/cpuinfo.

@@ -71,14 +71,14 @@ double bandwidth(const Tensor& numbers) {
   const int parts = threads();
   const int64_t count = numbers.size();
   std::vector<uint32_t> sums(static_cast<size_t>(parts));
-  const double start = now();
+  const auto start = Clock::now();
   parallel_for(parts, true, [&](int64_t part) {
     uint32_t sum = 0;
     for (int64_t i = count * part / parts; i < count * (part + 1) / parts; ++i)
       sum ^= std::bit_cast<uint32_t>(numbers.data()[i]);
     sums[static_cast<size_t>(part)] = sum;
   });
-  const double seconds = now() - start;
+  const double seconds = seconds_since(start);
   asm volatile("" : : "r"(sums.data()) : "memory");  // the compiler must not drop the loop
   return static_cast<double>(count * static_cast<int64_t>(sizeof(real))) / seconds;
 }

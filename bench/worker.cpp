@@ -31,10 +31,10 @@ Json updates_for(const std::function<int64_t()>& update, double seconds, Device 
   int64_t symbols = 0, updates = 0;
   const int64_t launches = launched();
   const size_t allocations = memory_statistics(device).system_allocations;
-  const double start = now();
-  for (; now() - start < seconds; ++updates) symbols += update();
+  const auto start = Clock::now();
+  for (; seconds_since(start) < seconds; ++updates) symbols += update();
   if (device == Device::cuda) cuda::synchronize();
-  const double needed = now() - start;
+  const double needed = seconds_since(start);
   const MemoryStatistics memory = memory_statistics(device);
   return {{"symbols", symbols},
           {"seconds", needed},

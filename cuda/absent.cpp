@@ -33,13 +33,14 @@ void Graph::launch() const { absent(); }
 bool recording() { absent(); }
 std::int64_t launches() { absent(); }
 void set_product_precision(Precision) {}  // it is set for all devices, whether there is a GPU or not
-void gemm(const ProductSize&, Matrix<const float>, Matrix<const float>, Start<float>, Matrix<float>) {
+void gemm(const ProductSize&, Matrix<const float>, Matrix<const float>, Matrix<const float>, Matrix<float>) {
   absent();
 }
-void gemm(const ProductSize&, Matrix<const double>, Matrix<const double>, Start<double>, Matrix<double>) {
+void gemm(const ProductSize&, Matrix<const double>, Matrix<const double>, Matrix<const double>,
+          Matrix<double>) {
   absent();
 }
-void gemm(const ProductSize&, Matrix<const Bf16>, Matrix<const Bf16>, Start<float>, Matrix<float>) {
+void gemm(const ProductSize&, Matrix<const Bf16>, Matrix<const Bf16>, Matrix<const float>, Matrix<float>) {
   absent();
 }
 std::string why_no_all_reduce() { return unavailable(); }

@@ -155,7 +155,7 @@ constexpr cudaDataType_t type_of<Bf16> = CUDA_R_16BF;
 
 template <class Factor, class Number>
 void multiply(cublasComputeType_t compute, const ProductSize& size, Matrix<const Factor> a,
-              Matrix<const Factor> b, Start<Number> start, Matrix<Number> c) {
+              Matrix<const Factor> b, Matrix<const Number> start, Matrix<Number> c) {
   using enum Product::Starts;
   const auto starts = start.data == nullptr ? at_zero : start.row_stride == 0 ? at_row : at_matrix;
   check(starts != at_row || size.count == 1, "[cuda] a batch of products is not added to a row");
@@ -206,16 +206,16 @@ void prepare_products() { library(); }
 
 void set_product_precision(Precision wanted) { precision = wanted; }
 
-void gemm(const ProductSize& size, Matrix<const float> a, Matrix<const float> b, Start<float> start,
+void gemm(const ProductSize& size, Matrix<const float> a, Matrix<const float> b, Matrix<const float> start,
           Matrix<float> c) {
   multiply(precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, size, a, b,
            start, c);
 }
-void gemm(const ProductSize& size, Matrix<const double> a, Matrix<const double> b, Start<double> start,
+void gemm(const ProductSize& size, Matrix<const double> a, Matrix<const double> b, Matrix<const double> start,
           Matrix<double> c) {
   multiply(CUBLAS_COMPUTE_64F, size, a, b, start, c);
 }
-void gemm(const ProductSize& size, Matrix<const Bf16> a, Matrix<const Bf16> b, Start<float> start,
+void gemm(const ProductSize& size, Matrix<const Bf16> a, Matrix<const Bf16> b, Matrix<const float> start,
           Matrix<float> c) {
   multiply(CUBLAS_COMPUTE_32F, size, a, b, start, c);
 }

@@ -31,28 +31,20 @@ struct Matrix {
   std::int64_t step = 0;
 };
 
-/// What a product is added to: a matrix like the result, which may be the result itself; a row, which is
-/// added to each of its rows (row_stride 0); or nothing (null).
-template <class Number>
-struct Start {
-  const Number* data = nullptr;
-  int row_stride = 0;
-  std::int64_t step = 0;  // of a batch
-};
-
 /// The extents after transposition, none of which is 0, of each of `count` products.
 struct ProductSize {
   int m, n, k;
   int count = 1;
 };
 
-/// c [m, n] = start + a [m, k] b [k, n] for each of a batch. Throws Error if cuBLASLt cannot compute it. The
-/// same product on the same GPU gives the same bits each time.
-void gemm(const ProductSize& size, Matrix<const float> a, Matrix<const float> b, Start<float> start,
+/// c [m, n] = start + a [m, k] b [k, n] for each of a batch. `start` is a matrix like c, which may be c
+/// itself; a row, which is added to each row of c (row_stride 0); or nothing (null). Throws Error if cuBLASLt
+/// cannot compute it. The same product on the same GPU gives the same bits each time.
+void gemm(const ProductSize& size, Matrix<const float> a, Matrix<const float> b, Matrix<const float> start,
           Matrix<float> c);
-void gemm(const ProductSize& size, Matrix<const double> a, Matrix<const double> b, Start<double> start,
+void gemm(const ProductSize& size, Matrix<const double> a, Matrix<const double> b, Matrix<const double> start,
           Matrix<double> c);
-void gemm(const ProductSize& size, Matrix<const Bf16> a, Matrix<const Bf16> b, Start<float> start,
+void gemm(const ProductSize& size, Matrix<const Bf16> a, Matrix<const Bf16> b, Matrix<const float> start,
           Matrix<float> c);
 
 }  // namespace rondo::cuda

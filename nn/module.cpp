@@ -48,8 +48,6 @@ void Module::lay_out() {
   for (Segment& it : segments_) it.buffer_size = size;
 }
 
-int64_t Module::buffer_size() const { return segments().empty() ? 0 : segments().front().buffer_size; }
-
 void Module::allocate(Device device) {
   check(!values_.defined() || !has_memory(device_), "[allocate] this model has memory already");
   const PartsOfModel& parts = whole("allocate");
@@ -79,18 +77,14 @@ void Module::finalize(uint64_t seed, double init_all, Device device) {
 }
 
 void Module::draw(uint64_t seed, double init_all) {
-  const Initializer every = uniform_values(init_all);
   for (Parameter* parameter : parts_->parameters) {
     if (parameter->tied_) continue;
     Tensor initial(parameter->shape_);
     const RandomKey key{.seed = seed, .name = hash_of(parameter->name_)};
-    Initializer initializer = parameter->initializer_;
-    if (init_all > 0) {  // keeps the offset of the forget bias
-      initializer.kind = every.kind;
-      initializer.size = every.size;
-      initializer.mean = every.mean;
-    }
-    initializer.fill(initial, key);
+    const Initializer& own = parameter->initializer_;
+    const Initializer every =  // keeps the offset of the forget bias
+        uniform_values(init_all).with_offset(own.offset, own.offset_from, own.offset_to);
+    (init_all > 0 ? every : own).fill(initial, key);
     copy(initial, parameter->variable_.value());
   }
 }

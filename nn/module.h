@@ -67,8 +67,6 @@ class Module {
   void complete_gradients() const;
   /// The place of each parameter in a buffer with the layout of values().
   const std::vector<Segment>& segments() const;
-  /// Root only, after finalize(): elements of values() and of gradients(), padding included.
-  int64_t buffer_size() const;
   /// The part of such a buffer that holds the parameters of this module and its parts, as a vector: for an
   /// optimizer that trains this module only. Throws Error if there are none, or if other parameters lie
   /// between them.

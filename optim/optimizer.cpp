@@ -87,10 +87,7 @@ void check_options(const OptimizerOptions& options) {
 
 Optimizer::Optimizer(const OptimizerOptions& options, const Tensor& values, const Tensor& gradients,
                      std::span<const StateVector> state)
-    : options_(options),
-      learning_rate_(options.learning_rate.value_or(traits_of(options.kind).learning_rate)),
-      values_(values),
-      gradients_(gradients) {
+    : options_(options), values_(values), gradients_(gradients) {
   check(values.defined() && gradients.defined() && values.shape().dimensions() == 1 &&
             values.shape() == gradients.shape(),
         "[{}] needs flat buffers of one size, of values and of gradients: got {} and {}", name(),

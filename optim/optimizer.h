@@ -47,7 +47,9 @@ class Optimizer {
 
   std::string name() const { return name_of(options_.kind); }
   /// The initial rate: that of the options, or the optimizer's default.
-  double learning_rate() const { return learning_rate_; }
+  double learning_rate() const {
+    return options_.learning_rate.value_or(traits_of(options_.kind).learning_rate);
+  }
   int64_t steps() const { return steps_; }
 
   /// The state for each value, in the layout of the values.
@@ -70,7 +72,6 @@ class Optimizer {
 
  private:
   OptimizerOptions options_;
-  double learning_rate_;
   Tensor values_, gradients_;
   std::vector<NamedTensor> state_;
   int64_t steps_ = 0;

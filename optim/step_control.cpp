@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tensor/kernels/kernels.h"
 #include "tensor/tensor.h"
 
 namespace rondo {
@@ -11,13 +12,9 @@ namespace rondo {
 void decide_step(const Tensor& loss, const Tensor& gradients, double max_norm, const int64_t* slot,
                  StepRecord* records, StepDecision* decision) {
   const Tensor squares = sum_of_squares_on_device(gradients);
-#ifdef RONDO_CUDA
-  if (gradients.device() == Device::cuda)
-    return cuda::decide_step(loss.data(), squares.data(), static_cast<real>(max_norm),
-                             static_cast<real>(clipping_guard), slot, records, decision);
-#endif
-  cpu::decide_step(loss.data(), squares.data(), static_cast<real>(max_norm),
-                   static_cast<real>(clipping_guard), slot, records, decision);
+  launch(gradients.device(), {1, 1},
+         DecideStep{loss.data(), squares.data(), static_cast<real>(max_norm),
+                    static_cast<real>(clipping_guard), slot, records, decision});
 }
 
 double gradient_norm(const Tensor& gradients) { return std::sqrt(sum_of_squares(gradients)); }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tensor/backend.h"
+#include "tensor/kernels/step.h"
 
 namespace rondo {
 
@@ -15,34 +16,15 @@ struct StepControl {
   Deferred<int32_t> stop = 0;         // not 0: a loss or a norm was not finite; no update changes anything
 };
 
-/// A step's loss, a sum, and its gradients' norm before clipping.
-struct StepRecord {
-  real loss, norm;
-};
-/// Where StepControl reads its numbers.
-struct StepDecision {
-  real gradient_scale = 1;
-  int32_t stop = 0;
+/// The control that reads a decision when an update runs.
+inline StepControl control_by(const StepDecision* decision) {
+  return {Deferred<real>::found_at(&decision->gradient_scale), Deferred<int32_t>::found_at(&decision->stop)};
+}
 
-  static StepControl control(const StepDecision* at) {
-    return {Deferred<real>::found_at(&at->gradient_scale), Deferred<int32_t>::found_at(&at->stop)};
-  }
-};
-
-/// Decides on the device of the gradients, without waiting for them: writes records[*slot] = {loss, norm} and
-/// the scale of clip_gradient_norm(); sets `stop`, for all later steps as well, if loss or norm is not
-/// finite. loss is [1]; all pointers are to the device's memory.
+/// Decides on the device of the gradients, without waiting for them (tensor/kernels/step.h). loss is [1]; all
+/// pointers are to the device's memory.
 void decide_step(const Tensor& loss, const Tensor& gradients, double max_norm, const int64_t* slot,
                  StepRecord* records, StepDecision* decision);
-
-namespace cpu {
-void decide_step(const real* loss, const real* squares, real most, real guard, const int64_t* slot,
-                 StepRecord* records, StepDecision* decision);
-}
-namespace cuda {
-void decide_step(const real* loss, const real* squares, real most, real guard, const int64_t* slot,
-                 StepRecord* records, StepDecision* decision);
-}
 
 // --- Clipping ---
 // Of gradients by their global norm, on the host.

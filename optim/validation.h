@@ -18,6 +18,9 @@
 namespace rondo {
 
 /// The lowest loss so far, and how many evaluations ago. Plain numbers, to be saved and restored.
+///
+/// Early stopping ends a training after N evaluations in a row without a new lowest loss: Prechelt 1998,
+/// criterion UP without its strips. The caller saves the best weights.
 struct BestLoss {
   double loss = std::numeric_limits<double>::max();  // finite, so that every format can hold it
   int64_t evaluations_since = 0;
@@ -29,6 +32,7 @@ struct BestLoss {
     evaluations_since = better ? 0 : evaluations_since + 1;
     return better;
   }
+  bool exists() const { return loss < BestLoss().loss; }
 
   void save(StateWriter& to, const std::string& name) const {
     to.add(name + ".best", loss);
@@ -81,30 +85,6 @@ class Schedule {
   double learning_rate_;
   BestLoss best_;
   int64_t decays_ = 0;
-};
-
-/// Early stopping: the end of a training whose validation loss has stopped falling. Prechelt 1998, criterion
-/// UP without its strips: N evaluations in a row without a new lowest loss. The caller saves the best
-/// weights.
-class EarlyStopping {
- public:
-  /// Stops after `patience` evaluations without improvement; 0: never. Throws InputError if it is negative.
-  explicit EarlyStopping(int64_t patience) : patience_(patience) {
-    check_input(patience >= 0, "early stopping after {} evaluations: give 0 (never) or more", patience);
-  }
-
-  /// Takes the loss of an evaluation; returns whether it is the lowest so far.
-  bool evaluated(double validation_loss) { return best_.take(validation_loss); }
-  bool should_stop() const { return patience_ > 0 && best_.evaluations_since >= patience_; }
-
-  const BestLoss& best() const { return best_; }
-  bool has_best() const { return best_.loss < BestLoss().loss; }
-  void save(StateWriter& to) const { best_.save(to, "validation"); }
-  void load(const StateReader& from) { best_.load(from, "validation"); }
-
- private:
-  int64_t patience_;
-  BestLoss best_;
 };
 
 /// The non-monotonic criterion of Merity et al. 2018, algorithm 1: the validation loss has stopped falling,

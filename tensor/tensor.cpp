@@ -340,9 +340,7 @@ void check_rows(const char* name, const Tensor& table, const Indices& rows, int3
   check_one_device(name, some, table);
   check(some.rows() == std::ssize(rows) && some.columns() == table.columns(),
         "[{}] {} rows of {} do not fit {}", name, rows.size(), table.shape(), some.shape());
-  const int64_t end = table.rows();
-  for (const int32_t row : rows)
-    check(least <= row && row < end, "[{}] row {} is not in [{}, {})", name, row, least, end);
+  check_each(name, "row", rows, least, table.rows());
 }
 }  // namespace
 

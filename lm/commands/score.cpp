@@ -104,10 +104,7 @@ class RunScorer {
     std::iota(same.begin(), same.end(), 0);
     if (continues == same) return states_;
     const Tokens rows = tokens(continues);
-    std::vector<State> chosen;
-    for (const State& state : states_)
-      chosen.push_back(state.map([&](const Variable& x) { return gather_rows(x, rows); }));
-    return chosen;
+    return mapped(states_, [&](const Variable& x) { return gather_rows(x, rows); });
   }
 
   std::shared_ptr<LanguageModel> model_;

@@ -51,8 +51,8 @@ Compute choose_device(const ComputeOptions& options) {
 std::string kernels_text(Precision precision) {
   if (precision != Precision::bf16)
     return fmt::format("{} and OpenBLAS's {} kernels", name_of(multiplication_of_fp32()), blas_kernel());
-  const double speedup = speedup_of_bf16();
-  return fmt::format("{}, {}", name_of(fastest_multiplication_of_bf16()),
+  const auto& [fastest, speedup] = fastest_bf16();
+  return fmt::format("{}, {}", name_of(fastest),
                      speedup == 1 ? "which is not faster than fp32 on this CPU"
                                   : fmt::format("products {:.1f} times as fast as in fp32", speedup));
 }

@@ -102,7 +102,7 @@ void GpuStep::make_room_for_graph() {
 StepControl GpuStep::decide(const Tensor& loss, const Tensor& gradients, double max_norm) {
   auto* decision = static_cast<StepDecision*>(decision_.get());
   decide_step(loss, gradients, max_norm, &on_gpu()->slot, static_cast<StepRecord*>(records_.get()), decision);
-  return StepDecision::control(decision);
+  return control_by(decision);
 }
 
 std::vector<StepRecord> GpuStep::collect() {

@@ -17,7 +17,7 @@ GradientSum::GradientSum(const Module& model, Ranks& ranks, int64_t least)
 }
 
 GradientSum::GradientSum(const Module& model, Ranks& ranks)
-    : GradientSum(model, ranks, std::max(int64_t{1} << 22, model.buffer_size() / 4)) {}
+    : GradientSum(model, ranks, std::max(int64_t{1} << 22, model.values().size() / 4)) {}
 
 void GradientSum::begin() {
   for (Piece& it : pieces_) it.missing = it.parameters;

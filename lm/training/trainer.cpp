@@ -21,10 +21,10 @@ bool asks_trigger(const TrainerOptions& options) {
 }
 
 /// The stopping criterion that is met, in words; empty: none.
-std::string criterion_met(const TrainerOptions& options, const EarlyStopping& early_stopping,
+std::string criterion_met(const TrainerOptions& options, const BestLoss& best,
                           const NonMonotonicTrigger& trigger) {
-  if (early_stopping.should_stop())
-    return fmt::format("no improvement in {} evaluations", early_stopping.best().evaluations_since);
+  if (options.early_stopping > 0 && best.evaluations_since >= options.early_stopping)
+    return fmt::format("no improvement in {} evaluations", best.evaluations_since);
   return options.non_monotonic_stopping && trigger.fired() ? "validation no longer falls" : "";
 }
 
@@ -32,9 +32,9 @@ bool all_trained(const TrainerOptions& options, int64_t step, int64_t epoch) {
   return options.steps > 0 ? step >= options.steps : epoch > options.epochs;
 }
 
-bool at_the_end(const TrainerOptions& options, int64_t step, int64_t epoch,
-                const EarlyStopping& early_stopping, const NonMonotonicTrigger& trigger) {
-  return all_trained(options, step, epoch) || !criterion_met(options, early_stopping, trigger).empty();
+bool at_the_end(const TrainerOptions& options, int64_t step, int64_t epoch, const BestLoss& best,
+                const NonMonotonicTrigger& trigger) {
+  return all_trained(options, step, epoch) || !criterion_met(options, best, trigger).empty();
 }
 
 }  // namespace
@@ -80,7 +80,6 @@ Trainer::Trainer(Objective& objective, const TrainerOptions& options)
       options_(options),
       optimizer_(make_optimizer(options.optimizer, model_.values(), model_.gradients())),
       schedule_(options.schedule, optimizer_->learning_rate()),
-      early_stopping_(options.early_stopping),
       trigger_(options.averaging_interval),
       average_(model_.values()),
       gpu_(model_.device() == Device::cuda ? std::make_unique<GpuStep>() : nullptr) {
@@ -290,14 +289,14 @@ bool Trainer::validated(const Scores& scores) {
   schedule_.evaluated(scores.loss());
   const bool fires = trigger_.take(scores.loss());
   if (fires && options_.averaging == Averaging::non_monotonic && !average_.started()) average_.start();
-  return early_stopping_.evaluated(scores.loss());
+  return best_.take(scores.loss());
 }
 
 void Trainer::set_baseline(const Scores& scores) {
   check_finite(scores.loss(), 0, step_);
   tell({Order::Kind::baseline, scores.loss()});
   validated_step_ = step_;
-  early_stopping_.evaluated(scores.loss());
+  best_.take(scores.loss());
 }
 
 void Trainer::begin_next_epoch() {
@@ -306,10 +305,10 @@ void Trainer::begin_next_epoch() {
   objective_.begin_epoch(++epoch_);
 }
 
-bool Trainer::done() const { return at_the_end(options_, step_, epoch_, early_stopping_, trigger_); }
+bool Trainer::done() const { return at_the_end(options_, step_, epoch_, best_, trigger_); }
 
 std::string Trainer::ended_by() const {
-  return all_trained(options_, step_, epoch_) ? "" : criterion_met(options_, early_stopping_, trigger_);
+  return all_trained(options_, step_, epoch_) ? "" : criterion_met(options_, best_, trigger_);
 }
 
 bool is_finished(const TrainerOptions& options, const std::filesystem::path& state) {
@@ -317,11 +316,11 @@ bool is_finished(const TrainerOptions& options, const std::filesystem::path& sta
   int64_t step = 0, epoch = 0;
   file.read("step", step);
   file.read("epoch", epoch, 1);
-  EarlyStopping early_stopping(options.early_stopping);
-  early_stopping.load(file);
+  BestLoss best;
+  best.load(file, "validation");
   NonMonotonicTrigger trigger(options.averaging_interval);
   if (asks_trigger(options)) trigger.load(file);
-  return at_the_end(options, step, epoch, early_stopping, trigger);
+  return at_the_end(options, step, epoch, best, trigger);
 }
 
 void Trainer::save(const std::filesystem::path& path, int64_t log_position) const {
@@ -336,7 +335,7 @@ void Trainer::save(const std::filesystem::path& path, int64_t log_position) cons
   for (const Buffer* buffer : model_.buffers()) file.add("buffer." + buffer->name(), buffer->tensor());
   optimizer_->save(file, model_.segments());
   schedule_.save(file);
-  early_stopping_.save(file);
+  best_.save(file, "validation");
   if (asks_trigger(options_)) trigger_.save(file);
   if (options_.averaging != Averaging::never) average_.save(file, model_.segments());
   objective_.save(file);
@@ -362,7 +361,7 @@ int64_t Trainer::load(const std::filesystem::path& path) {
     file.read("buffer." + buffer->name(), buffer->tensor(), buffer->least());
   optimizer_->load(file, model_.segments());
   schedule_.load(file);
-  early_stopping_.load(file);
+  best_.load(file, "validation");
   if (asks_trigger(options_)) trigger_.load(file);
   if (options_.averaging != Averaging::never) average_.load(file, model_.segments());
   int64_t log_position = 0;

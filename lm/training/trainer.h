@@ -113,7 +113,7 @@ class Trainer {
   /// The time of all updates so far, including those before an interruption.
   double seconds() const { return seconds_; }
   /// Whether there is a best model: false before the first evaluation.
-  bool has_best() const { return early_stopping_.has_best(); }
+  bool has_best() const { return best_.exists(); }
 
  private:
   /// Puts the staged batch's ids and the step's numbers where the step's kernels find them.
@@ -137,7 +137,7 @@ class Trainer {
   TrainerOptions options_;
   std::unique_ptr<Optimizer> optimizer_;
   Schedule schedule_;
-  EarlyStopping early_stopping_;
+  BestLoss best_;
   NonMonotonicTrigger trigger_;
   AveragedWeights average_;
   std::unique_ptr<GpuStep> gpu_;  // null on a CPU

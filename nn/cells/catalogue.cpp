@@ -24,73 +24,58 @@
 namespace rondo {
 namespace {
 
-struct NamedCell {
-  std::string name, description;
-  CellMaker make;
-  std::vector<SettingsKind> settings;
-};
-
-template <class Made>
-NamedCell cell(std::string name, std::string description) {
-  return {std::move(name), std::move(description),
-          [](Module& parent, const std::string& suffix, const CellOptions& options) {
-            return std::make_unique<Made>(parent, suffix, options);
-          },
-          kinds_of<Made>()};
-}
-
 /// One line for each of Rondo's cells; add_cell() appends others.
-std::vector<NamedCell>& catalogue() {
-  static std::vector<NamedCell> cells = {
-      cell<Rnn<Sum, PreviousState, TanhOrRelu>>("rnn", "simple recurrent network, Elman 1990"),
-      cell<Rnn<Sum, PreviousState, Identity>>("linear_rnn", "the same with the identity instead of tanh"),
-      cell<Lstm<>>("lstm", "long short-term memory, Hochreiter & Schmidhuber 1997"),
-      cell<Lstm<Sum, PreviousState, LstmGatesSigmoid>>(
+std::vector<CatalogueEntry>& catalogue() {
+  static std::vector<CatalogueEntry> cells = {
+      entry_of<Rnn<Sum, PreviousState, TanhOrRelu>>("rnn", "simple recurrent network, Elman 1990"),
+      entry_of<Rnn<Sum, PreviousState, Identity>>("linear_rnn", "the same with the identity instead of tanh"),
+      entry_of<Lstm<>>("lstm", "long short-term memory, Hochreiter & Schmidhuber 1997"),
+      entry_of<Lstm<Sum, PreviousState, LstmGatesSigmoid>>(
           "lstm_sigmoid", "the same with a sigmoid as output activation, Maupome & Meurs (7)"),
-      cell<Gru<>>("gru", "gated recurrent unit, Cho et al. 2014"),
-      cell<GruWithResetAfter>("gru_reset_after",
-                              "the same with the reset after the product, as PyTorch and cuDNN have it"),
-      cell<MinimalGatedUnit>("mgu", "minimal gated unit, Zhou et al. 2016"),
-      cell<TensorRnn>("trnn", "tensor RNN: a matrix for each symbol, Sutskever et al. 2011"),
-      cell<Rnn<Sum, IntermediateState>>("mrnn", "multiplicative RNN, Sutskever et al. 2011"),
-      cell<Lstm<Sum, IntermediateState>>("mlstm", "multiplicative LSTM, Krause et al. 2016"),
-      cell<TrueMultiplicativeLstm>(
+      entry_of<Gru<>>("gru", "gated recurrent unit, Cho et al. 2014"),
+      entry_of<GruWithResetAfter>("gru_reset_after",
+                                  "the same with the reset after the product, as PyTorch and cuDNN have it"),
+      entry_of<MinimalGatedUnit>("mgu", "minimal gated unit, Zhou et al. 2016"),
+      entry_of<TensorRnn>("trnn", "tensor RNN: a matrix for each symbol, Sutskever et al. 2011"),
+      entry_of<Rnn<Sum, IntermediateState>>("mrnn", "multiplicative RNN, Sutskever et al. 2011"),
+      entry_of<Lstm<Sum, IntermediateState>>("mlstm", "multiplicative LSTM, Krause et al. 2016"),
+      entry_of<TrueMultiplicativeLstm>(
           "tmlstm", "true multiplicative LSTM: an intermediate state for each gate, Maupome & Meurs"),
-      cell<Gru<Sum, IntermediateState>>("mgru", "multiplicative GRU, Maupome & Meurs"),
-      cell<TrueMultiplicativeGru>(
+      entry_of<Gru<Sum, IntermediateState>>("mgru", "multiplicative GRU, Maupome & Meurs"),
+      entry_of<TrueMultiplicativeGru>(
           "tmgru", "true multiplicative GRU: an intermediate state for each gate, Maupome & Meurs"),
-      cell<Rnn<Integration>>("mi_rnn", "RNN with multiplicative integration, Wu et al. 2016"),
-      cell<Rnn<Product>>("mi_rnn_simple", "the same with the product alone"),
-      cell<Rnn<Integration, PreviousState, Identity>>("linear_mi_rnn",
-                                                      "mi_rnn with the identity instead of tanh"),
-      cell<Lstm<Integration>>("mi_lstm", "LSTM with multiplicative integration, Wu et al. 2016"),
-      cell<Gru<Integration>>("mi_gru", "GRU with multiplicative integration, Wu et al. 2016"),
-      cell<DeepTransitionRnn>("dt_rnn", "deep-transition RNN, Pascanu et al. 2013"),
-      cell<DeepTransitionRnnWithShortcut>("dts_rnn", "the same with a shortcut, DT(S)-RNN"),
-      cell<Lstm<Sum, DeepTransition>>(
+      entry_of<Rnn<Integration>>("mi_rnn", "RNN with multiplicative integration, Wu et al. 2016"),
+      entry_of<Rnn<Product>>("mi_rnn_simple", "the same with the product alone"),
+      entry_of<Rnn<Integration, PreviousState, Identity>>("linear_mi_rnn",
+                                                          "mi_rnn with the identity instead of tanh"),
+      entry_of<Lstm<Integration>>("mi_lstm", "LSTM with multiplicative integration, Wu et al. 2016"),
+      entry_of<Gru<Integration>>("mi_gru", "GRU with multiplicative integration, Wu et al. 2016"),
+      entry_of<DeepTransitionRnn>("dt_rnn", "deep-transition RNN, Pascanu et al. 2013"),
+      entry_of<DeepTransitionRnnWithShortcut>("dts_rnn", "the same with a shortcut, DT(S)-RNN"),
+      entry_of<Lstm<Sum, DeepTransition>>(
           "dt_lstm", "LSTM whose gates read a deep transition of the state, after Pascanu et al. 2013"),
-      cell<Gru<Sum, DeepTransition>>(
+      entry_of<Gru<Sum, DeepTransition>>(
           "dt_gru", "GRU whose gates read a deep transition of the state, after Pascanu et al. 2013"),
-      cell<Lstm<BatchNormSum>>("bn_lstm",
-                               "batch-normalised LSTM, statistics for each time step, Cooijmans et al. 2016"),
-      cell<Lstm<BatchNormIntegration>>("bn_mi_lstm",
-                                       "the same with multiplicative integration, Wu et al. 2016"),
-      cell<Lstm<LayerNormSum>>("ln_lstm", "layer-normalised LSTM, Ba et al. 2016"),
-      cell<LayerNormGru>("ln_gru", "layer-normalised GRU, Ba et al. 2016"),
-      cell<Lstm<Sum, Mogrifier>>("mogrifier_lstm",
-                                 "LSTM whose input and state scale each other first, Melis et al. 2020"),
-      cell<Gru<Sum, Mogrifier>>("mogrifier_gru",
-                                "GRU whose input and state scale each other first, after Melis et al. 2020"),
-      cell<RecurrentHighwayNetwork>("rhn", "recurrent highway network, Zilly et al. 2017"),
-      cell<SimpleRecurrentUnit>("sru", "simple recurrent unit, Lei et al. 2018"),
-      cell<QuasiRecurrentNetwork>("qrnn", "quasi-recurrent network, Bradbury et al. 2017"),
-      cell<FastSlowLstm>("fs_lstm", "fast-slow LSTM, Mujika et al. 2017"),
+      entry_of<Lstm<BatchNormSum>>(
+          "bn_lstm", "batch-normalised LSTM, statistics for each time step, Cooijmans et al. 2016"),
+      entry_of<Lstm<BatchNormIntegration>>("bn_mi_lstm",
+                                           "the same with multiplicative integration, Wu et al. 2016"),
+      entry_of<Lstm<LayerNormSum>>("ln_lstm", "layer-normalised LSTM, Ba et al. 2016"),
+      entry_of<LayerNormGru>("ln_gru", "layer-normalised GRU, Ba et al. 2016"),
+      entry_of<Lstm<Sum, Mogrifier>>("mogrifier_lstm",
+                                     "LSTM whose input and state scale each other first, Melis et al. 2020"),
+      entry_of<Gru<Sum, Mogrifier>>(
+          "mogrifier_gru", "GRU whose input and state scale each other first, after Melis et al. 2020"),
+      entry_of<RecurrentHighwayNetwork>("rhn", "recurrent highway network, Zilly et al. 2017"),
+      entry_of<SimpleRecurrentUnit>("sru", "simple recurrent unit, Lei et al. 2018"),
+      entry_of<QuasiRecurrentNetwork>("qrnn", "quasi-recurrent network, Bradbury et al. 2017"),
+      entry_of<FastSlowLstm>("fs_lstm", "fast-slow LSTM, Mujika et al. 2017"),
   };
   return cells;
 }
 
-const NamedCell& find_cell(const std::string& name) {
-  for (const NamedCell& cell : catalogue())
+const CatalogueEntry& find_cell(const std::string& name) {
+  for (const CatalogueEntry& cell : catalogue())
     if (name == cell.name) return cell;
   throw InputError(
       fmt::format("there is no cell '{}'; the cells are {}", name, fmt::join(cell_names(), ", ")));
@@ -104,7 +89,7 @@ Key* find_key(Keys& keys, const std::string& name) {
 
 std::string cells_with(const std::string& key) {
   std::vector<std::string> names;
-  for (const NamedCell& cell : catalogue()) {
+  for (const CatalogueEntry& cell : catalogue()) {
     CellSettings settings;
     Keys keys = keys_of(settings, cell.name);
     if (find_key(keys, key)) names.push_back(cell.name);
@@ -131,7 +116,7 @@ std::string value_text(const Member& member) {
 
 std::vector<std::string> cell_names() {
   std::vector<std::string> names;
-  for (const NamedCell& cell : catalogue()) names.push_back(cell.name);
+  for (const CatalogueEntry& cell : catalogue()) names.push_back(cell.name);
   return names;
 }
 
@@ -149,7 +134,7 @@ CellTraits traits_of(const std::string& name) {
 
 Keys keys_of(CellSettings& settings) {
   Keys all;
-  for (const NamedCell& cell : catalogue())
+  for (const CatalogueEntry& cell : catalogue())
     for (Key& key : keys_of(settings, cell.name)) {
       if (Key* known = find_key(all, key.name)) {
         known->doc += ", " + cell.name;
@@ -188,22 +173,19 @@ Keys keys_of(CellSettings& settings, const std::string& cell) {
   return keys;
 }
 
-void add_cell(const std::string& name, CellMaker maker, std::vector<SettingsKind> settings,
-              const std::string& description) {
-  for (const NamedCell& known : catalogue()) {
-    check(name != known.name, "[add_cell] '{}' is known already", name);
-    for (const SettingsKind& kind : settings) {
-      if (std::any_of(known.settings.begin(), known.settings.end(),
-                      [&](const SettingsKind& it) { return it.type == kind.type; }))
-        continue;
-      CellSettings its, added;
-      Keys taken = keys_of(its, known.name);
-      for (const Key& key : kind.keys(added))
-        check(!find_key(taken, key.name), "[add_cell] the key '{}' of '{}' is another cell's", key.name,
-              name);
-    }
+void add_cell(CatalogueEntry entry) {
+  for (const CatalogueEntry& known : catalogue()) {
+    check(entry.name != known.name, "[add_cell] '{}' is known already", entry.name);
+    for (const SettingsKind& kind : entry.settings)
+      for (const SettingsKind& other : known.settings) {
+        CellSettings its, added;
+        Keys taken = other.keys(its);
+        for (const Key& key : kind.keys(added))
+          check(kind.type == other.type || !find_key(taken, key.name),
+                "[add_cell] the key '{}' of '{}' is another cell's", key.name, entry.name);
+      }
   }
-  catalogue().push_back({name, description, std::move(maker), std::move(settings)});
+  catalogue().push_back(std::move(entry));
 }
 
 }  // namespace rondo

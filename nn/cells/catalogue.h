@@ -38,20 +38,27 @@ Keys keys_of(CellSettings& settings);
 /// that the cell refuses; keys begin with `section`, as in "model.".
 void check_settings(const std::string& cell, const CellSettings& settings, const std::string& section);
 
-using CellMaker = std::function<std::unique_ptr<Cell>(Module& parent, const std::string& suffix,
-                                                      const CellOptions& options)>;
+/// An entry of the catalogue.
+struct CatalogueEntry {
+  std::string name, description;
+  std::function<std::unique_ptr<Cell>(Module& parent, const std::string& suffix, const CellOptions& options)>
+      make;
+  std::vector<SettingsKind> settings;
+};
+template <class Made>
+CatalogueEntry entry_of(std::string name, std::string description) {
+  return {std::move(name), std::move(description),
+          [](Module& parent, const std::string& suffix, const CellOptions& options) {
+            return std::make_unique<Made>(parent, suffix, options);
+          },
+          kinds_of<Made>()};
+}
 /// Adds a cell of another program, so that make_cell and recipes know it. Throws Error if its name, or the
 /// key of a setting, is taken.
-void add_cell(const std::string& name, CellMaker maker, std::vector<SettingsKind> settings,
-              const std::string& description = "");
+void add_cell(CatalogueEntry entry);
 template <class Made>
 void add_cell(const std::string& name, const std::string& description = "") {
-  add_cell(
-      name,
-      [](Module& parent, const std::string& suffix, const CellOptions& options) {
-        return std::make_unique<Made>(parent, suffix, options);
-      },
-      kinds_of<Made>(), description);
+  add_cell(entry_of<Made>(name, description));
 }
 
 }  // namespace rondo

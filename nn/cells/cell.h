@@ -45,6 +45,14 @@ struct State {
   std::vector<Named> tensors() const;
 };
 
+/// The states with f applied to each defined tensor.
+template <class F>
+std::vector<State> mapped(const std::vector<State>& states, F f) {
+  std::vector<State> result;
+  for (const State& state : states) result.push_back(state.map(f));
+  return result;
+}
+
 /// Sizes and settings that cells share. Initialisers of inputs, recurrences and biases are separate settings.
 struct CellOptions {
   int64_t input_size = 0;

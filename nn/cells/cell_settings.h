@@ -41,10 +41,6 @@ struct SettingsKind {
   std::type_index type;
   Keys (*keys)(CellSettings&);
 };
-template <class Settings>
-SettingsKind settings_kind() {
-  return {typeid(Settings), [](CellSettings& settings) { return keys_of(settings.of<Settings>()); }};
-}
 
 /// What a cell declares as `using Settings = SettingsOf<...>`, and the settings of several parts of a cell
 /// together.
@@ -53,18 +49,14 @@ using SettingsOf = std::tuple<Settings...>;
 template <class... Parts>
 using SettingsOfParts = decltype(std::tuple_cat(std::declval<typename Parts::Settings>()...));
 
-namespace detail {
-template <class... Settings>
-std::vector<SettingsKind> kinds_of_list(const std::tuple<Settings...>*) {
-  return {settings_kind<Settings>()...};
-}
-}  // namespace detail
-
 /// The kinds of settings of a cell; empty if it declares none.
 template <class Cell>
 std::vector<SettingsKind> kinds_of() {
   if constexpr (requires { typename Cell::Settings; })
-    return detail::kinds_of_list(static_cast<const typename Cell::Settings*>(nullptr));
+    return []<class... Settings>(const std::tuple<Settings...>*) {
+      return std::vector<SettingsKind>{
+          {typeid(Settings), [](CellSettings& settings) { return keys_of(settings.of<Settings>()); }}...};
+    }(static_cast<const typename Cell::Settings*>(nullptr));
   else
     return {};
 }

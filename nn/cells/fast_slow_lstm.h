@@ -37,11 +37,11 @@ struct FastSlowLstm : Cell {
       : Cell(parent, suffix, cell_options) {
     const auto& it = settings<FastSlowSettings>();
     const int64_t F = hidden(), S = it.slow(options);
-    fast.push_back(std::make_unique<Part>(*this, "fast_1", F, F, Part::Reads::x));
-    slow = std::make_unique<Part>(*this, "slow", S, S, Part::Reads::computed, F);
-    fast.push_back(std::make_unique<Part>(*this, "fast_2", F, F, Part::Reads::computed, S));
+    fast.push_back(std::make_unique<Part>(*this, "fast_1", F, Part::Reads::x));
+    slow = std::make_unique<Part>(*this, "slow", S, Part::Reads::computed, F);
+    fast.push_back(std::make_unique<Part>(*this, "fast_2", F, Part::Reads::computed, S));
     for (int64_t i = 3; i <= it.fast_cells; ++i)
-      fast.push_back(std::make_unique<Part>(*this, fmt::format("fast_{}", i), F, F, Part::Reads::nothing));
+      fast.push_back(std::make_unique<Part>(*this, fmt::format("fast_{}", i), F, Part::Reads::nothing));
   }
 
   std::vector<StateTensor> state_tensors() const override {
@@ -68,21 +68,17 @@ struct FastSlowLstm : Cell {
     /// The first fast cell reads x, by a projection; the slow cell and the second fast cell read values that
     /// the step computes; the others read no input.
     enum class Reads { x, computed, nothing };
-    Part(FastSlowLstm& cell, const std::string& name, int64_t units, int64_t recurrent, Reads reads,
-         int64_t width = 0)
-        : b(cell, "bias_" + name, {4 * units}, initial_bias(cell, units)),
+    Part(FastSlowLstm& cell, const std::string& name, int64_t units, Reads reads, int64_t width = 0)
+        : b(cell, "bias_" + name, {4 * units},  // 0, plus the forget bias
+            constant_values(0).with_offset(cell.settings<ForgetGateSettings>().forget_bias, units,
+                                           2 * units)),
           of_x(reads == Reads::x ? std::make_unique<Projection>(cell, "weight_ih_" + name, GateRows(4, units),
                                                                 std::vector<const Parameter*>{&b})
                                  : nullptr),
           of_computed(reads == Reads::computed
                           ? std::make_unique<Recurrent>(cell, "weight_ih_" + name, GateRows(4, units), width)
                           : nullptr),
-          U(cell, "weight_hh_" + name, GateRows(4, units), recurrent) {}
-    /// 0, plus the forget bias.
-    static Initializer initial_bias(const Cell& cell, int64_t units) {
-      return constant_values(0).with_offset(cell.settings<ForgetGateSettings>().forget_bias, units,
-                                            2 * units);
-    }
+          U(cell, "weight_hh_" + name, GateRows(4, units), units) {}
 
     Parameter b;
     std::unique_ptr<Projection> of_x;

@@ -46,15 +46,6 @@ struct Gru : Cell {
   Recurrent U;
 };
 
-/// h' from stacked W x + b and U h + b' [B, 3H], with the reset after the product; computed at `out`, if that
-/// is defined.
-inline Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h,
-                                           const Tensor& out = {}) {
-  const int64_t H = h.shape().columns();
-  const std::vector<Variable> x = split(from_x, {H, H, H}), u = split(from_h, {H, H, H});
-  return pointwise_into(out, GruResetAfter{}, x[0], x[1], x[2], u[0], u[1], u[2], h);
-}
-
 /// The GRU of PyTorch's nn.GRU and cuDNN: n = tanh(W x + b + r (U h + b')) with two biases; with one bias, b
 /// alone.
 struct GruWithResetAfter : Cell {
@@ -67,9 +58,11 @@ struct GruWithResetAfter : Cell {
         U(*this, "weight_hh", gates, hidden()) {}
 
   State step(StepInputs& x, const State& previous) override {
-    const Variable from_h =
-        biases.recurrent ? linear(previous.h, U, {*biases.recurrent}) : linear(previous.h, U);
-    return {gru_state_with_reset_after(x.take(W), from_h, previous.h_unmasked(), x.out)};
+    const std::vector<Variable> from_x = split(x.take(W), gates);
+    const std::vector<Variable> from_h =
+        split(biases.recurrent ? linear(previous.h, U, {*biases.recurrent}) : linear(previous.h, U), gates);
+    return {pointwise_into(x.out, GruResetAfter{}, from_x[0], from_x[1], from_x[2], from_h[0], from_h[1],
+                           from_h[2], previous.h_unmasked())};
   }
 
   const GateRows gates = GateRows(3, hidden());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,14 +13,13 @@ namespace rondo {
 
 /// y = x W^T + b. x [.., in], W [out, in], b [out].
 struct Linear : Module {
-  Linear(Module& parent, std::string name, int64_t in, int64_t out, Initializer weights, Initializer biases)
+  /// With these initial weights and biases of 0; without, with PyTorch's initial values of both,
+  /// U(-1/sqrt(in), 1/sqrt(in)).
+  Linear(Module& parent, std::string name, int64_t in, int64_t out,
+         const std::optional<Initializer>& weights = {})
       : Module(parent, std::move(name)),
-        weight(*this, "weight", {out, in}, weights),
-        bias(*this, "bias", {out}, biases) {}
-  /// With PyTorch's initial values, U(-1/sqrt(in), 1/sqrt(in)).
-  Linear(Module& parent, std::string name, int64_t in, int64_t out)
-      : Linear(parent, std::move(name), in, out, uniform_values(1 / std::sqrt(in)),
-               uniform_values(1 / std::sqrt(in))) {}
+        weight(*this, "weight", {out, in}, weights.value_or(uniform_values(1 / std::sqrt(in)))),
+        bias(*this, "bias", {out}, weights ? constant_values(0) : uniform_values(1 / std::sqrt(in))) {}
   /// With the weight of another module: tied input and output embeddings (Press & Wolf 2017).
   Linear(Module& parent, std::string name, Parameter& tied, Initializer biases)
       : Module(parent, std::move(name)),

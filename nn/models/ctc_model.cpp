@@ -14,7 +14,6 @@ Keys keys_of(CtcModelOptions& it) {
 CtcModel::CtcModel(const CtcModelOptions& options, int64_t width, int64_t symbols, uint64_t seed,
                    Device device)
     : options_(checked(options)),
-      width_(width),
       recurrent_(*this, "recurrent", stack_options(options, options.layers, width, options.bidirectional)),
       states_dropout_(*this, "states_dropout", options.dropout, options.variational),
       output_(*this, "output", options.hidden, symbols) {

@@ -39,14 +39,12 @@ class CtcModel : public Module {
   Variable scores(const Variable& frames, const Lengths& lengths);
 
   const CtcModelOptions& options() const { return options_; }
-  int64_t width() const { return width_; }
   int64_t symbols() const { return output_.weight.shape()[0]; }
   /// The cells of all layers, in the order of RecurrentStack::cells().
   std::vector<Cell*> cells() const { return recurrent_.cells(); }
 
  private:
   CtcModelOptions options_;
-  int64_t width_;
   RecurrentStack recurrent_;
   Dropout states_dropout_;
   Linear output_;

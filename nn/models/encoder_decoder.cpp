@@ -217,10 +217,7 @@ EncoderDecoder::Position EncoderDecoder::first_position(const Source& source) co
 namespace {
 
 std::vector<State> rows_of(const std::vector<State>& states, const Tokens& rows) {
-  std::vector<State> result;
-  for (const State& state : states)
-    result.push_back(state.map([&](const Variable& x) { return gather_rows(x, rows); }));
-  return result;
+  return mapped(states, [&](const Variable& x) { return gather_rows(x, rows); });
 }
 
 }  // namespace
@@ -268,14 +265,12 @@ EncoderDecoder::Step EncoderDecoder::step(const Tokens& ids, const Position& pos
 
 CrossEntropy EncoderDecoder::cross_entropy(const Variable& readout, const Tokens& targets,
                                            double smoothing) const {
-  return linear_cross_entropy(readout, decoder_->output->weight, decoder_->output->bias, targets, {},
-                              smoothing);
+  return linear_cross_entropy(readout, decoder_->output->weight, decoder_->output->bias, targets, smoothing);
 }
 
 SharedEncoderDecoders::SharedEncoderDecoders(const EncoderDecoderOptions& options,
                                              const std::map<std::string, int64_t>& vocabularies,
-                                             const std::vector<Route>& routes, uint64_t seed, Device device)
-    : routes_(routes) {
+                                             const std::vector<Route>& routes, uint64_t seed, Device device) {
   check_options(options);
   check_input(options.tied != TiedTables::all,
               "model.tied = \"all\" is for one encoder-decoder; here set \"output\": each language has its "

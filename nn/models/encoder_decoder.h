@@ -187,13 +187,11 @@ class SharedEncoderDecoders : public Module {
                         const std::map<std::string, int64_t>& vocabularies, const std::vector<Route>& routes,
                         uint64_t seed = 1, Device device = Device::cpu);
 
-  const std::vector<Route>& routes() const { return routes_; }
   /// Returns the model of route `index`.
   EncoderDecoder& at(size_t index) { return *models_.at(index); }
   const EncoderDecoder& at(size_t index) const { return *models_.at(index); }
 
  private:
-  std::vector<Route> routes_;
   std::vector<std::unique_ptr<EncoderDecoder>> models_;
 };
 

@@ -1,8 +1,6 @@
 // The recurrent language model.
 #include "nn/models/language_model.h"
 
-#include <cmath>
-
 namespace rondo {
 namespace {
 
@@ -70,10 +68,8 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
   } else if (options.tied) {
     decoder_ = std::make_unique<Linear>(*this, "decoder", embedding_->weight, constant_values(0));
   } else {
-    const Initializer pytorch = uniform_values(1 / std::sqrt(width));
-    const std::optional<Initializer> chosen = options.output_init.initializer();
-    decoder_ = std::make_unique<Linear>(*this, "decoder", width, vocabulary_size, chosen.value_or(pytorch),
-                                        chosen ? constant_values(0) : pytorch);
+    decoder_ =
+        std::make_unique<Linear>(*this, "decoder", width, vocabulary_size, options.output_init.initializer());
   }
   finalize(seed, options.init_all, device);
 }
@@ -115,17 +111,11 @@ CrossEntropy LanguageModel::cross_entropy(const Output& output, const Tokens& ta
 
 std::vector<State> streams_of(const std::vector<State>& states, int64_t first, int64_t count) {
   if (states.empty() || (first == 0 && count == states.front().h.shape()[0])) return states;
-  std::vector<State> result;
-  for (const State& state : states)
-    result.push_back(state.map([&](const Variable& x) { return x.slice(first, first + count); }));
-  return result;
+  return mapped(states, [&](const Variable& x) { return x.slice(first, first + count); });
 }
 
 std::vector<State> detached(const std::vector<State>& states) {
-  std::vector<State> result;
-  for (const State& state : states)
-    result.push_back(state.map([](const Variable& x) { return x.detached(); }));
-  return result;
+  return mapped(states, [](const Variable& x) { return x.detached(); });
 }
 
 }  // namespace rondo

@@ -76,8 +76,6 @@ AdaptiveSoftmax::Cluster::Cluster(AdaptiveSoftmax& parent, size_t i, int64_t wid
       projection(*this, "0.weight", {inner, width}, initial_values(weights, width)),
       weight(*this, "1.weight", {symbols, inner}, initial_values(weights, inner)) {}
 
-Variable AdaptiveSoftmax::Cluster::projected(const Variable& x) const { return linear(x, projection); }
-
 AdaptiveSoftmax::AdaptiveSoftmax(Module& parent, std::string softmax_name, int64_t width, int64_t V,
                                  const AdaptiveSoftmaxOptions& options,
                                  const std::optional<Initializer>& weights)
@@ -112,7 +110,7 @@ CrossEntropy AdaptiveSoftmax::cross_entropy(const Variable& x, const Tokens& tar
   for (size_t i = 0; i < tail_.size(); ++i) {
     if (rows[i].empty()) continue;
     const Tokens of_cluster = tokens(std::move(rows[i]));
-    const auto [total, some] = linear_cross_entropy(tail_[i]->projected(gather_rows(x, of_cluster)),
+    const auto [total, some] = linear_cross_entropy(linear(gather_rows(x, of_cluster), tail_[i]->projection),
                                                     tail_[i]->weight, {}, tokens(std::move(in_cluster[i])));
     loss.total = loss.total + total;
     accumulate_rows(some.reshaped({std::ssize(*of_cluster), 1}), *of_cluster, each);
@@ -128,7 +126,7 @@ Variable AdaptiveSoftmax::log_probabilities(const Variable& x) const {
     const Cluster& cluster = *tail_[i];
     const int64_t column = cutoffs_.front() + static_cast<int64_t>(i);
     const Variable ones(Tensor::filled({1, cluster.weight.shape()[0]}, 1, x.value().device()));
-    parts.push_back(log_softmax(linear(cluster.projected(x), cluster.weight)) +
+    parts.push_back(log_softmax(linear(linear(x, cluster.projection), cluster.weight)) +
                     matmul(first.slice_columns(column, column + 1), ones));
   }
   return concat(parts);

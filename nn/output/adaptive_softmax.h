@@ -58,7 +58,6 @@ class AdaptiveSoftmax : public Module {
   struct Cluster : Module {
     Cluster(AdaptiveSoftmax& parent, size_t i, int64_t width, int64_t inner, int64_t symbols,
             const std::optional<Initializer>& weights);
-    Variable projected(const Variable& x) const;
     Parameter projection, weight;  // P_i, W_i
   };
 

@@ -138,10 +138,10 @@ RecurrentLayer::Result RecurrentLayer::run(const LayerInput& input, const Packed
 void RecurrentLayer::check_state(const State& state, int64_t batch) {
   const std::vector<StateTensor> expected = cell_->state_tensors();
   const std::vector<State::Named> given = state.h.defined() ? state.tensors() : std::vector<State::Named>();
-  bool fits = given.size() == expected.size();
-  for (size_t i = 0; fits && i < given.size(); ++i)
-    fits = given[i].name == expected[i].name && given[i].value.shape() == Shape{batch, expected[i].width};
-  if (fits) return;
+  const auto fits = [&](const State::Named& it, const StateTensor& as) {
+    return it.name == as.name && it.value.shape() == Shape{batch, as.width};
+  };
+  if (std::ranges::equal(given, expected, fits)) return;
   std::vector<std::string> of_cell, of_state;
   for (const StateTensor& it : expected)
     of_cell.push_back(fmt::format("{} {}", it.name, Shape{batch, it.width}));

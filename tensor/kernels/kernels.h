@@ -13,11 +13,12 @@
 #include "tensor/kernels/rows.h"
 #include "tensor/kernels/sequence.h"
 #include "tensor/kernels/softmax.h"
+#include "tensor/kernels/step.h"
 
 namespace rondo {
 
 using Kernels = JoinedLists<ArithmeticKernels, RowKernels, SoftmaxKernels, NormalizationKernels,
-                            DropoutKernels, SequenceKernels, CtcKernels>;
+                            DropoutKernels, SequenceKernels, CtcKernels, StepKernels>;
 
 /// One for each of Kernels, in their order; tensor/kernels/kernels.cc defines them, once per pass.
 using KernelLaunchers = std::array<KernelLauncher, length_of(Kernels{})>;

@@ -145,16 +145,14 @@ struct LogitsCrossEntropyBackward {
 };
 
 /// loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets >= 0. If `differentiates`, x is replaced by its
-/// gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])), where no weights (null) are all 1.
-/// With smoothing, `smoothed` gets the loss with smoothed labels, loss[r] + smoothing * (x[r, target[r]] -
-/// mean(x[r])), and the gradient is that of this loss: onehot(target[r]) becomes (1 - smoothing) *
-/// onehot(target[r]) + smoothing / columns.
+/// gradient: x[r] = softmax(x[r]) - onehot(target[r]). With smoothing, `smoothed` gets the loss with smoothed
+/// labels, loss[r] + smoothing * (x[r, target[r]] - mean(x[r])), and the gradient is that of this loss:
+/// onehot(target[r]) becomes (1 - smoothing) * onehot(target[r]) + smoothing / columns.
 struct CrossEntropyInPlace {
   static constexpr auto visit = Visit::rows;
   Operand x;
   const int32_t* targets;
   bool differentiates;
-  const real* weights;
   real* loss;
   real smoothing;  // 0: none
   real* smoothed;  // not used without smoothing
@@ -174,10 +172,9 @@ struct CrossEntropyInPlace {
       if (smoothing > 0) smoothed[r] = loss[r] + smoothing * (at_target - sum / V);
     }
     if (!differentiates) return;
-    const real weight = weights ? weights[r] : real(1);
-    const auto factor = row.repeated(weight / total), everywhere = row.repeated(weight * smoothing / V);
+    const auto factor = row.repeated(1 / total), everywhere = row.repeated(smoothing / V);
     logits.map(to, [=](auto v) { return v * factor - everywhere; });
-    if (row.owns(target)) to[target] -= weight * (1 - smoothing);
+    if (row.owns(target)) to[target] -= 1 - smoothing;
   }
 };
 

@@ -173,7 +173,8 @@ void gpu_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const T
     cuda::gemm({static_cast<int>(padded.m), static_cast<int>(padded.n), static_cast<int>(padded.k),
                 static_cast<int>(count)},
                left, right,
-               cuda::Start<real>{start.data, static_cast<int>(start.row_stride), step(c, start.row_stride)},
+               cuda::Matrix<const real>{start.data, static_cast<int>(start.row_stride), false,
+                                        step(c, start.row_stride)},
                {c.mutable_data(), row_stride_of(c), false, step(c, c.row_stride())});
   };
 #ifndef RONDO_DOUBLE

@@ -87,10 +87,8 @@ double speedup_over_numbers(const TileKernels& kernels) {
   return of_numbers / of_those;
 }
 
-struct FastestBf16 {
-  Multiplication multiplication;
-  double speedup;
-};
+}  // namespace
+
 const FastestBf16& fastest_bf16() {
   static const FastestBf16 fastest = [] {
     constexpr double pays = 1.1;  // below, packing in pairs may cost what the instruction saves
@@ -102,6 +100,8 @@ const FastestBf16& fastest_bf16() {
   }();
   return fastest;
 }
+
+namespace {
 
 struct Choice {
   Precision precision = Precision::fp32;
@@ -120,7 +120,7 @@ void set_precision(Precision precision) {
 #else
   const bool rounded = precision == Precision::bf16;
 #endif
-  choice() = {precision, rounded ? fastest_multiplication_of_bf16() : multiplication_of_fp32()};
+  choice() = {precision, rounded ? fastest_bf16().multiplication : multiplication_of_fp32()};
   cuda::set_product_precision(precision);
 }
 Precision precision() { return choice().precision; }
@@ -143,8 +143,6 @@ std::vector<Multiplication> multiplications_of_bf16() {
   for (const TileKernels* kernels : kernels_of_numbers()) all.push_back({kernels, true});
   return all;
 }
-Multiplication fastest_multiplication_of_bf16() { return fastest_bf16().multiplication; }
-double speedup_of_bf16() { return fastest_bf16().speedup; }
 
 std::string name_of(const Multiplication& it) {
   const bool in_floats = it.rounded && it.kernels->word == Word::number;

@@ -50,10 +50,12 @@ void multiply_by(const Multiplication& wanted);
 
 /// What set_precision(Precision::bf16) chooses: the fastest instruction of bf16 if the CPU has one that pays,
 /// else floats that are rounded.
-Multiplication fastest_multiplication_of_bf16();
-/// The speed of bf16 kernels relative to fp32 on this CPU, without the packing: measured once, in a
-/// millisecond. 1 where no instruction pays.
-double speedup_of_bf16();
+struct FastestBf16 {
+  Multiplication multiplication;
+  double speedup;  // of the kernels relative to fp32, without the packing; 1 where no instruction pays
+};
+/// Measured once, in a millisecond.
+const FastestBf16& fastest_bf16();
 
 /// Kernels that make pairs by an instruction; null if this CPU has none.
 const PairKernels* pair_kernels();

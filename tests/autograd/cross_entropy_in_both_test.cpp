@@ -23,30 +23,30 @@ namespace {
 using Numbers = std::vector<real>;
 constexpr real nan = std::numeric_limits<real>::quiet_NaN();
 
-/// x, W, b and, of each row, its weight or the log prior of its experts, with their gradients; targets.
+/// x, W, b and, of a mixture, the log prior of each row, with their gradients; targets.
 struct Problem {
-  /// Without experts: the loss of one softmax, of weighted rows.
+  /// Without experts: the loss of one softmax.
   Problem(int64_t N, int64_t V, int64_t H, int64_t experts = 0)
       : mixes(experts > 0),
         K(std::max<int64_t>(experts, 1)),
         x({N, K * H}),
         weight({V, H}),
         bias({V}),
-        of_rows(mixes ? Shape{N, K} : Shape{N}),
+        log_prior({mixes ? N : 0, K}),
         targets(static_cast<size_t>(N)) {
     uint64_t seed = 0;
-    for (const Tensor& value : {x, weight, bias, of_rows}) {
+    for (const Tensor& value : {x, weight, bias, log_prior}) {
       fill_uniform(value, {.seed = ++seed}, -1, 1);
       gradients.push_back(Tensor::zeros(value.shape()));
     }
-    if (mixes) copy(log_softmax(of_rows).value(), of_rows);
+    if (mixes) copy(log_softmax(log_prior).value(), log_prior);
     for (int64_t r = 0; r < N; ++r) targets[r] = static_cast<int32_t>(r * 7919 % V);
   }
   CrossEntropy loss() const {
     const Variable rows = Variable::leaf(x, gradients[0]), W = Variable::leaf(weight, gradients[1]),
-                   b = Variable::leaf(bias, gradients[2]), more = Variable::leaf(of_rows, gradients[3]);
-    return mixes ? mixture_cross_entropy(rows, more, W, b, tokens(targets))
-                 : linear_cross_entropy(rows, W, b, tokens(targets), more, smoothing);
+                   b = Variable::leaf(bias, gradients[2]);
+    return mixes ? mixture_cross_entropy(rows, Variable::leaf(log_prior, gradients[3]), W, b, tokens(targets))
+                 : linear_cross_entropy(rows, W, b, tokens(targets), smoothing);
   }
   std::vector<Numbers> gradient_values() const {
     std::vector<Numbers> values;
@@ -59,7 +59,7 @@ struct Problem {
 
   bool mixes;
   int64_t K;
-  Tensor x, weight, bias, of_rows;
+  Tensor x, weight, bias, log_prior;
   std::vector<Tensor> gradients;
   std::vector<int32_t> targets;
   double smoothing = 0;  // not of a mixture
@@ -74,8 +74,7 @@ struct PlainLoops {
     for (const Tensor& gradient : it.gradients) gradients.emplace_back(gradient.size(), 0.0);
     for (size_t r = 0; r < it.targets.size(); ++r) {
       const int64_t y = it.targets[r];
-      const double row_weight = it.mixes ? 1 : it.of_rows.data()[r];
-      if (y < 0 || row_weight == 0) continue;
+      if (y < 0) continue;
       const auto wanted = [&](int64_t v) {
         return (v == y ? 1 - it.smoothing : 0) + it.smoothing / static_cast<double>(V);
       };
@@ -93,19 +92,18 @@ struct PlainLoops {
         }
         smoothed = std::log(sum) - wanted_logit;
         for (double& s : softmax[k]) s /= sum;
-        if (it.mixes) share[k] = std::exp(static_cast<double>(it.of_rows.data()[r * K + k]));
+        if (it.mixes) share[k] = std::exp(static_cast<double>(it.log_prior.data()[r * K + k]));
         p += share[k] * softmax[k][y];
       }
       each[r] = -std::log(p);
-      total += row_weight * (it.mixes ? each[r] : smoothed);
-      if (!it.mixes) gradients[3][r] = smoothed;
+      total += it.mixes ? each[r] : smoothed;
       for (int64_t k = 0; k < K; ++k) {
         const real* x = it.x.data() + (r * K + k) * H;
         const double posterior = share[k] * softmax[k][y] / p;
         if (it.mixes) gradients[3][r * K + k] = -posterior;
         for (int64_t v = 0; v < V; ++v) {
           // d softmax_y / d logit_v = softmax_y ([v = y] - softmax_v)
-          const double dlogit = row_weight * posterior * (softmax[k][v] - wanted(v));
+          const double dlogit = posterior * (softmax[k][v] - wanted(v));
           gradients[2][v] += dlogit;
           for (int64_t h = 0; h < H; ++h) {
             gradients[0][(r * K + k) * H + h] += dlogit * it.weight.data()[v * H + h];
@@ -182,11 +180,8 @@ TEST(BlockedCrossEntropy, IgnoredRowsChangeNothingWhateverTheyHold) {
     if (!problem.mixes) problem.smoothing = 0.2;
     for (int64_t r = 0; r < N; r += 4) {
       fill(problem.x.slice_rows(r, r + 1), nan);
-      if (problem.mixes) fill(problem.of_rows.slice_rows(r, r + 1), nan);
-      if (problem.mixes || r % 8 == 0)
-        problem.targets[r] = -1;
-      else
-        problem.of_rows.mutable_data()[r] = 0;
+      if (problem.mixes) fill(problem.log_prior.slice_rows(r, r + 1), nan);
+      problem.targets[r] = -1;
     }
     expect_plain(problem);
   }
@@ -300,7 +295,7 @@ TEST(LinearCrossEntropy, TakesTheMemoryOfOneBlockHoweverManyRows) {
   };
   const size_t few = peak(512), many = peak(1200);
   EXPECT_LT(few, 300 * V * sizeof(real));          // of 512 rows
-  EXPECT_LT(many, few + 1200 * 4 * sizeof(real));  // a gradient, loss and weight of each row; not V logits
+  EXPECT_LT(many, few + 1200 * 4 * sizeof(real));  // a gradient and loss of each row; not V logits
 }
 
 // ---- Errors.
@@ -311,9 +306,8 @@ TEST(LinearCrossEntropy, ErrorsSayWhatWasExpected) {
   EXPECT_EQ(any_error_of([&] { smoothed.loss(); }),
             "[linear_cross_entropy] a smoothing from 0 to 1 was expected: 1");
   const Variable x(Tensor::zeros({2, 3})), weight(Tensor::zeros({5, 3})), bias(Tensor::zeros({5}));
-  const auto error = [&](const Variable& a, const Variable& w, const Variable& b, std::vector<int32_t> ids,
-                         const Variable& row_weights = {}) {
-    return any_error_of([&] { linear_cross_entropy(a, w, b, tokens(ids), row_weights); });
+  const auto error = [&](const Variable& a, const Variable& w, const Variable& b, std::vector<int32_t> ids) {
+    return any_error_of([&] { linear_cross_entropy(a, w, b, tokens(ids)); });
   };
   EXPECT_EQ(error(x, Tensor::zeros({5, 4}), bias, {0, 0}),
             "[linear_cross_entropy] x [.., H] and W [V, H] need one H: got [2, 3] and [5, 4]");
@@ -322,8 +316,6 @@ TEST(LinearCrossEntropy, ErrorsSayWhatWasExpected) {
   EXPECT_EQ(error(x, weight, bias, {0}), "[linear_cross_entropy] x [2, 3] needs 2 targets, got 1");
   EXPECT_EQ(error(x, weight, bias, {0, 5}), "[linear_cross_entropy] target 5 at 1 is not in [-1, 5)");
   EXPECT_EQ(error(x, weight, bias, {-2, 0}), "[linear_cross_entropy] target -2 at 0 is not in [-1, 5)");
-  EXPECT_EQ(error(x, weight, bias, {0, 0}, Tensor::zeros({3})),
-            "[linear_cross_entropy] the row weights for x [2, 3] are [2], got [3]");
 }
 
 TEST(MixtureCrossEntropy, ErrorsSayWhatWasExpected) {

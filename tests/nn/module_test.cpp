@@ -135,7 +135,7 @@ TEST(Module, GradientsThatHaveBegunNeedNoZeros) {
   model.begin_gradients();  // and an error before anything has contributed
   model.begin_gradients();
   model.complete_gradients();
-  EXPECT_EQ(model.gradients().to_vector(), Numbers(static_cast<size_t>(model.buffer_size()), 0));
+  EXPECT_EQ(model.gradients().to_vector(), Numbers(static_cast<size_t>(model.values().size()), 0));
   Pair pair;
   pair.finalize(1);
   EXPECT_EQ(any_error_of([&] { pair.first.begin_gradients(); }),

@@ -41,7 +41,7 @@ TEST(StepControl, ScalesNotesAndStopsForGood) {
   StepDecision decision;
   const auto decide = [&](double loss, double most, int64_t slot) {
     decide_step(flat({loss}), gradients, most, &slot, records.data(), &decision);
-    return StepDecision::control(&decision);
+    return control_by(&decision);
   };
   EXPECT_EQ(decide(2.5, 10, 0).gradient_scale.now(), 1);
   EXPECT_EQ(records[0].loss, real(2.5));

@@ -118,48 +118,32 @@ TEST(Schedule, RefusesBadOptions) {
   EXPECT_THROW(Schedule({}, 1).rate(0), Error);
 }
 
-/// Whether to stop, after each of these evaluations.
-std::vector<bool> after_each(EarlyStopping& stopping, const std::vector<double>& losses) {
-  std::vector<bool> all;
+/// The evaluations since the best one, after each of these.
+std::vector<int64_t> after_each(BestLoss& best, const std::vector<double>& losses) {
+  std::vector<int64_t> all;
   for (double loss : losses) {
-    stopping.evaluated(loss);
-    all.push_back(stopping.should_stop());
+    best.take(loss);
+    all.push_back(best.evaluations_since);
   }
   return all;
 }
 
-TEST(EarlyStopping, StopsAfterSoManyEvaluationsWithoutImprovement) {
-  EarlyStopping stopping(2);
-  EXPECT_FALSE(stopping.should_stop());
-  // Equal is no improvement; better than the last but not the best is none either.
-  EXPECT_EQ(after_each(stopping, {5, 6, 4, 4, 3, 9, 8}),
-            (std::vector<bool>{false, false, false, false, false, false, true}));
-  EXPECT_EQ(stopping.best().loss, 3);
-  EXPECT_EQ(stopping.best().evaluations_since, 2);
-
-  EarlyStopping once(1);
-  EXPECT_EQ(after_each(once, {5, 5}), (std::vector<bool>{false, true}));
+TEST(BestLoss, CountsEvaluationsWithoutImprovement) {
+  BestLoss best;
+  EXPECT_FALSE(best.exists());
+  // Equal is no improvement; better than the last but not the best is none either, nor is NaN.
+  EXPECT_EQ(after_each(best, {5, 6, 4, 4, 3, 9, 8, NAN}), (std::vector<int64_t>{0, 1, 0, 1, 0, 1, 2, 3}));
+  EXPECT_EQ(best.loss, 3);
+  EXPECT_TRUE(best.exists());
 }
 
-TEST(EarlyStopping, SaysWhatIsTheBest) {
-  EarlyStopping stopping(0);
-  EXPECT_TRUE(stopping.evaluated(5));
-  EXPECT_FALSE(stopping.evaluated(5));
-  EXPECT_FALSE(stopping.evaluated(NAN));
-  EXPECT_FALSE(stopping.evaluated(INFINITY));
-  EXPECT_TRUE(stopping.evaluated(4));
-}
-
-TEST(EarlyStopping, NaNIsNoImprovement) {
-  EarlyStopping stopping(3);
-  EXPECT_EQ(after_each(stopping, {NAN, NAN, NAN}), (std::vector<bool>{false, false, true}));
-}
-
-TEST(EarlyStopping, ZeroNeverStops) {
-  EarlyStopping never(0);
-  for (int i = 0; i < 1000; ++i) never.evaluated(i);
-  EXPECT_FALSE(never.should_stop());
-  EXPECT_THROW(EarlyStopping(-1), InputError);
+TEST(BestLoss, SaysWhatIsTheBest) {
+  BestLoss best;
+  EXPECT_TRUE(best.take(5));
+  EXPECT_FALSE(best.take(5));
+  EXPECT_FALSE(best.take(NAN));
+  EXPECT_FALSE(best.take(INFINITY));
+  EXPECT_TRUE(best.take(4));
 }
 
 /// Whether `start`, saved and loaded after any of the losses, goes on as without that.
@@ -180,7 +164,6 @@ void expect_goes_on(const Criterion& start, const std::vector<double>& losses) {
 TEST(Validation, GoesOnExactlyFromItsState) {
   const ScheduleOptions options{.kind = ScheduleKind::plateau, .decay = 0.7, .patience = 1};
   expect_goes_on(Schedule(options, 0.3), {5, 6, 4, 7, 7, 3, 8, 8, 8, 8, 2, 9, 9});
-  expect_goes_on(EarlyStopping(3), {5, 6, 4, 7, 3, 8, 8, 8});  // it stops at the last
 }
 
 TEST(NonMonotonicTrigger, NaNDoesNotFire) {

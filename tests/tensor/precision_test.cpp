@@ -320,12 +320,12 @@ TEST(Precision, AllKernelsOfNumbersAgreeInFp32) {
 }
 
 TEST(Precision, AnInstructionOfBf16IsTakenWhereItPays) {
-  const bool pairs = fastest_multiplication_of_bf16().kernels->word == Word::pair;
-  EXPECT_EQ(pairs, speedup_of_bf16() > 1);
-  EXPECT_TRUE(fastest_multiplication_of_bf16().rounded);
+  const auto& [fastest, speedup] = fastest_bf16();
+  EXPECT_EQ(fastest.kernels->word == Word::pair, speedup > 1);
+  EXPECT_TRUE(fastest.rounded);
   {
     const WithPrecision in_bf16(Precision::bf16);
-    EXPECT_EQ(multiplication(), fastest_multiplication_of_bf16());
+    EXPECT_EQ(multiplication(), fastest);
   }
   EXPECT_EQ(precision(), Precision::fp32);
   EXPECT_EQ(multiplication(), multiplication_of_fp32());

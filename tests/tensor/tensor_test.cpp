@@ -140,12 +140,12 @@ TEST(Tensor, ErrorsSayWhatWasExpected) {
       {[&] {
          gather_rows(x, {4, 0}, two);
        },
-       "[gather_rows] row 4 is not in [-1, 4)"},
+       "[gather_rows] row 4 at 0 is not in [-1, 4)"},
       {[&] { gather_rows(x, {0}, two); }, "[gather_rows] 1 rows of [4, 3] do not fit [2, 3]"},
       {[&] {
          accumulate_rows(two, {-1, 0}, x);
        },
-       "[accumulate_rows] row -1 is not in [0, 4)"},
+       "[accumulate_rows] row -1 at 0 is not in [0, 4)"},
       {[&] { (void)x.slice(2, 5); }, "[slice] [2, 5) does not lie within [4, 3]"},
       {[&] { (void)x.slice(-1, 2); }, "[slice] [-1, 2) does not lie within [4, 3]"},
       {[&] { (void)x[4]; }, "[slice] [4, 5) does not lie within [4, 3]"},
