@@ -72,6 +72,10 @@ CLI::Option* add_settings(CLI::App& to, std::vector<Parsed>& into, const std::st
       ->take_all();
 }
 
+/// An option `name`, such as --epochs N, that is the same as --set KEY=N.
+CLI::Option* add_setting(CLI::App& to, const std::string& name, const std::string& key,
+                         std::vector<Setting>& into, const std::string& what);
+
 /// One of the names of an enum, or only of those given, in any case.
 template <class Enum, class Into>
 CLI::Option* add_choice(CLI::App& to, const std::string& name, Into& into, const std::string& what,

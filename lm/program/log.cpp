@@ -6,15 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "data/files/files.h"
 #include "data/files/input_file.h"
 #include "data/text/text.h"
-#include "lm/program/files.h"
 #include "lm/program/probe_report.h"
-#include "lm/program/run.h"
 #include "tensor/allocator.h"
 
 namespace rondo {

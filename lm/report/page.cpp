@@ -263,9 +263,11 @@ std::vector<Figure> figures_of(const Runs& runs) {
 
 void write_pictures(const std::string& option, const std::string& folder,
                     const std::vector<Figure>& figures) {
-  std::vector<std::pair<std::string, std::string>> files;
-  for (const Figure& it : figures) files.emplace_back(it.name + ".svg", it.svg);
-  write_files(option, folder, files);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  check(!error, "{} {}: cannot make the folder: {}", option, folder, error.message());
+  for (const Figure& it : figures)
+    write_atomically(file_to_write(option, fmt::format("{}/{}.svg", folder, it.name)), it.svg);
 }
 
 // --- Plot page ---

@@ -40,8 +40,7 @@ ShownSettings compared_settings(const RunRecord& run) {
 }  // namespace
 
 bool holds_runs(const std::filesystem::path& folder) {
-  return std::filesystem::is_directory(folder) && !file_is_there(RunFolder{folder}.config()) &&
-         !runs_in(folder).empty();
+  return std::filesystem::is_directory(folder) && !is_run(folder) && !runs_in(folder).empty();
 }
 
 std::pair<Runs, int> read_runs(const std::vector<std::string>& paths) {

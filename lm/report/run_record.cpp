@@ -7,7 +7,6 @@
 #include "data/files/input_file.h"
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"
-#include "lm/program/run.h"
 #include "lm/training/trainer.h"
 
 namespace rondo {
@@ -54,12 +53,12 @@ KeptMeasurement measurement_in(const Entry& entry, const Task& task) {
 
 LoggedMoment moment_in(const Entry& entry) {
   const auto epoch = static_cast<double>(integer_at(entry, "epoch"));
-  return {integer_at(entry, "step"), optional_figure_at(entry, "epochs_trained").value_or(epoch),
-          optional_figure_at(entry, "training_seconds").value_or(not_known)};
+  return {integer_at(entry, "step"), figure_at(entry, "epochs_trained", epoch),
+          figure_at(entry, "training_seconds", not_known)};
 }
 
 void read_steps(const Entry& entry, RunRecord& run) {
-  const auto figure = [&](const char* key) { return optional_figure_at(entry, key).value_or(not_known); };
+  const auto figure = [&](const char* key) { return figure_at(entry, key, not_known); };
   run.steps.push_back({moment_in(entry), figure("nats"), figure("learning_rate"), figure("gradient_norm")});
 }
 
@@ -177,7 +176,7 @@ RunRecord read_run(const std::string& path) {
     else
       kept.push_back(std::move(it));
   if (file_is_there(vocabulary_paths(folder, recipe).back()) || kept.empty()) {
-    read_vocabularies(folder, run.config);
+    read_vocabularies(folder, run.config, *recipe.task);
     run.vocabulary_size = recipe.task->vocabulary().size();
     run.types = recipe.task->vocabulary().types();
     run.parameters = recipe.task->make_layout(recipe.task->sizes())->parameter_count();
