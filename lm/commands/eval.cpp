@@ -323,7 +323,6 @@ Command add_eval(CommandLine& line) {
   CLI::Option* sentences =
       add_list(app, "--sentences", options.sentences, "FOLDER",
                "a folder with SICK, MSRP, ... on which vectors of sentences are measured; can be repeated");
-  sentences->check(not_empty());
   for (CLI::Option* other : {split, text, streams, data, dynamic, cache, sets, tune})
     sentences->excludes(other);
   add_text(app, "--vectors", options.vectors, "FILE",

@@ -113,8 +113,7 @@ Command add_generate(CommandLine& line) {
             "number of texts, each continuing the prompt")
       ->capture_default_str();
   add_list(app, "--stop", options->stops, "STRING",
-           "end a text before this string would be written; \\n is the end of a line; can be repeated")
-      ->check(not_empty());
+           "end a text before this string would be written; \\n is the end of a line; can be repeated");
   add_value(app, "-n", options->symbols, "N", integer(0),
             "symbols to sample (words, characters, bytes or pieces)")
       ->capture_default_str();

@@ -3,7 +3,6 @@
 
 #include <limits>
 
-
 namespace rondo {
 
 CLI::App& add_command(CommandLine& line, const std::string& name, const std::string& what,
@@ -32,7 +31,7 @@ CLI::Validator not_empty() {
 
 CLI::Option* add_list(CLI::App& to, const std::string& name, std::vector<std::string>& into,
                       const std::string& type, const std::string& what) {
-  return to.add_option(name, into, what)->type_name(type)->expected(1)->take_all();
+  return add_text(to, name, into, type, what)->expected(1)->take_all();
 }
 
 CLI::Option* add_setting(CLI::App& to, const std::string& name, const std::string& key,

@@ -53,7 +53,7 @@ CLI::Option* add_text(CLI::App& to, const std::string& name, Into& into, const s
                       const std::string& what) {
   return add_value(to, name, into, type, not_empty(), what);
 }
-/// An option that can be repeated, each time with one value.
+/// An option that can be repeated, each time with one value that is not empty.
 CLI::Option* add_list(CLI::App& to, const std::string& name, std::vector<std::string>& into,
                       const std::string& type, const std::string& what);
 

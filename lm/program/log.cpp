@@ -41,7 +41,7 @@ std::string values_text(const Scores& scores) {
 }  // namespace
 
 std::string figure_text(const Recipe& recipe, double nats) {
-  return recipe.task->tokenization().unit == Unit::words
+  return usual_unit(*recipe.task) == PublishedUnit::perplexity
              ? fmt::format("perplexity {:.2f}", std::exp(nats))
              : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
 }

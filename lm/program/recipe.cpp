@@ -67,20 +67,17 @@ double published_figure(const PublishedFigures& published, bool finetuned, const
   return split == "valid" ? figures.valid : split == "test" ? figures.test : 0;
 }
 
-bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
-                       std::optional<std::int64_t> test_symbols_scored) {
-  if (published.vocabulary != 0 && published.vocabulary != types) return false;
-  if (published.test_symbols == 0 || !test_symbols_scored) return true;
-  const std::int64_t context_only = published.test_symbols - *test_symbols_scored;  // the first symbol
-  return context_only == 0 || context_only == 1;
-}
-
 bool is_decided_by_finetuning(const std::string& key) {
   OptimizerOptions optimizer;
   ScheduleOptions schedule;
   const Keys whole = section("train", joined({keys_of(optimizer), keys_of(schedule)}));
   return (has_key(whole, key) && key != "train.weight_decay") || key == "train.epochs" ||
          key == "train.averaging" || key == "train.early_stopping" || key == "train.non_monotonic_stopping";
+}
+
+PublishedUnit usual_unit(const Task& task) {
+  if (!task.predicts_text()) return PublishedUnit::nats;
+  return task.tokenization().unit == Unit::words ? PublishedUnit::perplexity : PublishedUnit::bits;
 }
 
 std::vector<std::string> changed_keys(const Recipe& recipe, bool finetuned) {

@@ -262,19 +262,6 @@ void read_vocabularies(const RunFolder& folder, const RunConfig& config, Task& t
   task.set_vocabularies(files, folder.path.string());
 }
 
-namespace {
-
-/// Throws InputError unless the run has a model, of this layout.
-void check_has_model(const RunFolder& folder, const Module& layout) {
-  check_input(file_is_there(folder.model()),
-              "{} holds no model: {} is written by the first evaluation of its training; if it was moved, "
-              "restore it",
-              folder.path.string(), folder.model().filename().string());
-  check_model_layout(folder.model(), layout);
-}
-
-}  // namespace
-
 void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted,
                  const std::string& remedy) {
   throw InputError(fmt::format("{}: a run of the task {}, where one of {} is needed{}", folder.path.string(),
@@ -286,7 +273,11 @@ OpenTask open_task_without_weights(const std::string& path) {
   RunConfig config = read_config(folder);
   read_vocabularies(folder, config, *config.recipe.task);
   auto model = config.recipe.task->make_layout(config.recipe.task->sizes());
-  check_has_model(folder, *model);
+  check_input(file_is_there(folder.model()),
+              "{} holds no model: {} is written by the first evaluation of its training; if it was moved, "
+              "restore it",
+              folder.path.string(), folder.model().filename().string());
+  check_model_layout(folder.model(), *model);
   return {std::move(folder), std::move(config), std::move(model)};
 }
 

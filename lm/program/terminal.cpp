@@ -94,8 +94,7 @@ using namespace std::chrono_literals;
 std::string cut(const std::string& text, int columns) {
   std::size_t end = 0;
   for (int seen = 0; end < text.size(); ++end) {
-    const bool continues_a_character = (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80;
-    if (!continues_a_character && seen++ == columns) break;
+    if (!continues_character(text[end]) && seen++ == columns) break;
   }
   return text.substr(0, end);
 }
@@ -110,9 +109,8 @@ int terminal_columns(int file) {
 }
 
 int columns_of(std::string_view text) {
-  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char it) {
-    return (static_cast<unsigned char>(it) & 0xc0) != 0x80;  // not the middle of a character
-  }));
+  return static_cast<int>(
+      std::count_if(text.begin(), text.end(), [](char it) { return !continues_character(it); }));
 }
 
 std::string wrapped(const std::string& text, int width) {

@@ -53,23 +53,17 @@ std::vector<PlotPoint> thinned(const std::vector<PlotPoint>& points) {
   return result;
 }
 
-/// The unit of a run's loss.
-PublishedUnit unit_of(const Task& task) {
-  return !task.predicts_text()                     ? PublishedUnit::nats
-         : task.tokenization().unit == Unit::words ? PublishedUnit::perplexity
-                                                   : PublishedUnit::bits;
-}
 double converted(double nats, PublishedUnit unit) {
   return unit == PublishedUnit::perplexity ? std::exp(nats)
          : unit == PublishedUnit::bits     ? nats / std::numbers::ln2
                                            : nats;
 }
 struct CurveDrawing {
-  explicit CurveDrawing(const Runs& of) : runs(of), unit(unit_of(*of[0]->recipe().task)) {
+  explicit CurveDrawing(const Runs& of) : runs(of), unit(usual_unit(*of[0]->recipe().task)) {
     std::vector<std::string> paths;
     for (const auto& run : runs) {
       paths.push_back(run->path);
-      if (unit_of(*run->recipe().task) != unit) unit = PublishedUnit::nats;
+      if (usual_unit(*run->recipe().task) != unit) unit = PublishedUnit::nats;
     }
     names = names_of_runs(paths);
   }

@@ -86,7 +86,8 @@ struct RunRecord {
     return evaluations.empty() ? LoggedEvaluation{.when = {0, 0, not_known}} : evaluations.back();
   }
   bool is_finetuned() const { return config.made_by.is_finetuned(); }
-  bool is_of_the_papers_text() const;
+  /// Returns why the paper's results are not those of such a run; empty: they are, or there are none.
+  std::string why_not_published() const;
   /// Returns the paper's result for the same kind of model, trained to its end, on the same text, read in the
   /// same way; 0 if there is none.
   double published(std::size_t kind) const;

@@ -78,7 +78,7 @@ bool shows_score(const RunRecord& run, const std::string& key, bool same_symbols
   const PublishedFigures& published = run.recipe().published;
   const bool is_published =
       (published.trained.valid > 0 || published.trained.test > 0) && name_of(published.unit) == key;
-  return (run.recipe().task->tokenization().unit == Unit::words) == (key == "perplexity") || is_published;
+  return name_of(usual_unit(*run.recipe().task)) == key || is_published;
 }
 
 /// Whether all runs have the same kind of symbols.
