@@ -2,13 +2,11 @@
 // `lm classify`, `lm answer` and `lm embed`; and `lm transcribe`, whose lines are the names of recordings.
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "lm/commands/eval.h"
 #include "lm/commands/options.h"
 #include "lm/program/compute.h"
 #include "lm/program/files.h"
@@ -25,13 +23,18 @@
 namespace rondo {
 namespace {
 
+/// Of all these commands; each has some of them.
 struct AnswerOptions : ComputeOptions {
-  std::string run;
-  std::string part;               // of a multi-task run; empty: its first one
-  std::vector<Setting> settings;  // of [decoding], on top of the run's
-  bool scores = false;            // print the score of each answer
-  bool score_first = false;       // before the answer, not after it
-  std::string attention;          // a file for lm/report/page.h; empty: none
+  std::string run{};
+  std::string part{};               // of a multi-task run; empty: its first one
+  std::vector<Setting> settings{};  // of [decoding], on top of the run's
+  bool scores = false;              // print the score of each answer
+  bool score_first = false;         // before the answer, not after it
+  std::string attention{};          // a file for lm/report/page.h; empty: none
+  bool allow_unknown = false;
+  bool replace_unknown = false;      // by the source word that was attended to most
+  std::string vectors{};             // of words that the run does not know; empty: none
+  std::vector<std::string> files{};  // recordings
 };
 
 /// The tasks whose runs a command is for.
@@ -110,12 +113,8 @@ int answer(const OpenTask& run, const AnswerOptions& options, bool is_numbered =
 
 /// --beam, and --set for all keys of [decoding], which have other values here than in the run.
 void add_decoding(CLI::App& to, std::vector<Setting>& into, const std::string& keys) {
-  const auto set_beam = [&into](const std::string& value) {
-    into.push_back({"--beam " + value, "decoding.beam", value});
-  };
   add_settings(to, into, "a setting of [decoding], can be repeated: " + keys);
-  to.add_option_function<std::string>("--beam", set_beam, "the same as --set decoding.beam=N; 1: greedy")
-      ->type_name("N");
+  add_setting(to, "--beam", "decoding.beam", into, "the same as --set decoding.beam=N; 1: greedy");
 }
 
 void add_attention(CLI::App& to, AnswerOptions& options) {
@@ -129,12 +128,7 @@ void add_attention(CLI::App& to, AnswerOptions& options) {
 
 namespace {
 
-struct TranslateOptions : AnswerOptions {
-  bool allow_unknown = false;
-  bool replace_unknown = false;  // by the source word that was attended to most
-};
-
-int translate(const TranslateOptions& options) {
+int translate(const AnswerOptions& options) {
   const OpenTask run = open_for("translate", options);
   TranslationSettings& settings = dynamic_cast<TranslatingTask&>(run.task()).translation();
   settings.replace_unknown = options.replace_unknown;
@@ -147,7 +141,7 @@ int translate(const TranslateOptions& options) {
 }  // namespace
 
 Command add_translate(CommandLine& line) {
-  const auto options = std::make_shared<TranslateOptions>();
+  const auto options = std::make_shared<AnswerOptions>();
   options->score_first = true;
   CLI::App& app = add_command(
       line, "translate", "translate the sentences of standard input, one per line",
@@ -206,14 +200,10 @@ Command add_classify(CommandLine& line) {
 
 namespace {
 
-struct EmbedOptions : AnswerOptions {
-  std::string vectors;  // word vectors for words that the run does not know; empty: these are <unk>
-};
-
 /// Prints one vector for each line of input, in its order. An empty line is an empty sentence, which has a
 /// vector, too. Returns 0. InputError for a line that cannot be read; those before it are answered, except
 /// with word vectors: which words need them is known at the end only.
-int embed(const EmbedOptions& options) {
+int embed(const AnswerOptions& options) {
   const OpenTask run = open_for("embed", options);
   if (options.vectors.empty()) return answer(run, options);
   auto& task = dynamic_cast<SkipThoughtTask&>(run.task());
@@ -234,7 +224,7 @@ int embed(const EmbedOptions& options) {
 }  // namespace
 
 Command add_embed(CommandLine& line) {
-  const auto options = std::make_shared<EmbedOptions>();
+  const auto options = std::make_shared<AnswerOptions>();
   CLI::App& app = add_command(
       line, "embed", "print the vector of each sentence of standard input",
       "lm embed runs/skip-thought-1 < sentences.txt",
@@ -250,13 +240,9 @@ Command add_embed(CommandLine& line) {
 
 namespace {
 
-struct TranscribeOptions : AnswerOptions {
-  std::vector<std::string> files;
-};
-
 /// Prints one line for each file, in their order; it is empty for one that cannot be read. Returns 0.
 /// InputErrors, as of files of which none can be read, come before anything is printed.
-int transcribe(const TranscribeOptions& options) {
+int transcribe(const AnswerOptions& options) {
   const OpenTask run = open_for("transcribe", options);
   validate(run.config.recipe, options.run);
   warn_of_changed_files(run);
@@ -272,7 +258,7 @@ int transcribe(const TranscribeOptions& options) {
 }  // namespace
 
 Command add_transcribe(CommandLine& line) {
-  const auto options = std::make_shared<TranscribeOptions>();
+  const auto options = std::make_shared<AnswerOptions>();
   CLI::App& app = add_command(line, "transcribe", "print what is said in recordings",
                               "lm transcribe runs/speech-digits-1 one.wav two.wav",
                               "One line per recording, a WAV or FLAC file, or another that libsndfile "

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -15,17 +14,14 @@
 #include "lm/commands/options.h"
 #include "lm/evaluation/metrics.h"
 #include "lm/program/files.h"
-#include "lm/program/run.h"
 #include "lm/program/terminal.h"
 #include "tensor/error.h"
 
 namespace rondo {
 namespace {
 
-struct BleuCommandOptions {
-  std::vector<std::string> references;  // files, at least one
-  BleuTokenization tokenization = BleuTokenization::mteval_13a;
-  bool lower_case = false;
+struct BleuCommandOptions : BleuOptions {
+  std::vector<std::string> references{};  // files, at least one
   bool json = false;
 };
 
@@ -80,19 +76,18 @@ int print_bleu(const BleuCommandOptions& options) {
                 "{} has {} lines, {} {}: line N must be the same sentence in both", input, count, files[i],
                 references[i].size());
 
-  const BleuOptions bleu_options{.tokenization = options.tokenization, .lower_case = options.lower_case};
   BleuStatistics bleu_counts;
   ChrfStatistics chrf_counts;
   std::vector<std::string_view> expected(references.size());
   for (std::size_t line = 0; line < count; ++line) {
     for (std::size_t i = 0; i < references.size(); ++i) expected[i] = references[i][line];
-    bleu_counts += bleu_statistics(translations[line], expected, bleu_options);
+    bleu_counts += bleu_statistics(translations[line], expected, options);
     chrf_counts += chrf_statistics(translations[line], expected, options.lower_case);
   }
 
   const Bleu figure = bleu(bleu_counts);
   const std::string program = signature_version();
-  const std::string signature = bleu_signature(bleu_options, references.size(), program);
+  const std::string signature = bleu_signature(options, references.size(), program);
   const std::string chrf_form = chrf_signature(options.lower_case, references.size(), program);
   if (options.json) {
     const Json json{{"sentences", count},

@@ -1,7 +1,6 @@
-// `lm eval`: the choice of the text, the measurement (Task::measure), and its options. What is printed:
+// `lm eval`: how well the model of a run predicts a text, or does what its task is for; a language model also
+// while it adapts to the text. The measurement: Task::measure(). What is printed:
 // lm/report/evaluation_report.h.
-#include "lm/commands/eval.h"
-
 #include <fmt/ranges.h>
 
 #include "data/files/files.h"
@@ -26,6 +25,24 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+struct EvaluateOptions : ComputeOptions {
+  std::string run;
+  std::string split = "valid";          // train, valid or test of the run's data; ignored if text is given
+  std::string text;                     // a file; "-": standard input
+  std::string task;                     // of a multi-task run; empty: its first one
+  std::vector<std::string> sentences;   // folders with sets that vectors are measured on; empty: a split
+  std::string vectors;                  // word vectors, for `sentences`; empty: none
+  std::string data;                     // where the run's text is now; empty: not moved
+  std::optional<std::int64_t> streams;  // none: final_reading() of lm/tasks/language_modelling.h
+  bool dynamic = false, cache = false;  // adapt to the text: lm/evaluation/adaptive_evaluation.h
+  std::vector<Setting> settings;        // of [dynamic], [cache] or [decoding], on top of the run's
+  bool tune = false;                    // first search for settings on the validation text
+  std::optional<std::int64_t> budget;   // of symbols that the search may score
+  bool json = false;
+};
+
+constexpr std::int64_t default_tuning_budget = 200'000;
+
 /// Applies settings. InputError for those that an evaluation cannot change, or that it does not use.
 void apply_settings(const EvaluateOptions& options, OpenTask& run) {
   for (const Setting& setting : options.settings) {
@@ -49,17 +66,11 @@ std::vector<std::string> open_texts(const EvaluateOptions& options, const OpenTa
   const bool is_other = !options.text.empty();
   std::vector<std::string> sha256;
   if (!is_other || needs_own_text) {
-    const bool is_given = !options.data.empty();
-    const std::string& data = is_given ? options.data : run.config.made_by.data;
-    check_input(is_given || !data.empty() || run.config.made_by.imported_from.empty(),
+    const Provenance& made_by = run.config.made_by;
+    check_input(!options.data.empty() || !made_by.data.empty() || made_by.imported_from.empty(),
                 "{}: it has no text of its own; which text? As in: {} FILE", options.run,
                 command_with({"eval", options.run}));
-    if (!is_given) check_text_is_there(run.config.made_by);
-    task.open({.path = data,
-               .pipes = is_given ? Pipes::accepted : Pipes::refused,
-               .progress = reading_progress(stderr)});
-    sha256 = sha256_lines(task.files());
-    check_text_of_run(options.data, run.config.made_by, sha256);
+    sha256 = open_text_of_run(run, options.data);
   }
   if (is_other) {
     const bool is_file = task.other_text() == "FILE";
@@ -152,19 +163,18 @@ Measured measure_language_model(const EvaluateOptions& options, const OpenTask& 
                             progress_of(progress, "statistics of the training text", std::ssize(train) - 1));
     how.statistics = &statistics;
   }
-  std::vector<Detail> tuned_on;
+  std::optional<Tuned> tuned;
   if (options.tune) {
-    const Tuned tuned = tuned_on_valid(options, task, model, how, budget, progress);
-    how = tuned.best;
-    it.tuning = json_of(tuned, budget);
-    tuned_on.push_back({"tuned_on_valid", tuned.symbols});
+    tuned = tuned_on_valid(options, task, model, how, budget, progress);
+    how = tuned->best;
+    it.tuning = json_of(*tuned, budget);
   }
   progress.erase();
   if (adapts && !options.json)
     fmt::print("adapting: {}\n", fmt::join(assignments_of(settings_of(how)), ", "));
   flush_output();
   it.scores = task.measure(model, split, reading, how, shown_on(progress));
-  it.scores.details.insert(it.scores.details.end(), tuned_on.begin(), tuned_on.end());
+  if (tuned) it.scores.details.push_back({"tuned_on_valid", tuned->symbols});
   it.scores.warning = warning_of_cost(it.scores.at("nats"), task.vocabulary().size());
   return it;
 }
@@ -189,6 +199,16 @@ Measured measure_task(const EvaluateOptions& options, const OpenTask& run, Progr
 }
 
 // --- Of vectors ---
+
+/// Calls `keep`, which stores a measurement with its run; if that fails, only warns, so that the figures are
+/// printed anyway.
+void keep_if_possible(const std::function<void()>& keep) {
+  try {
+    keep();
+  } catch (const Error& error) {
+    print_warning(fmt::format("not kept with the run: {}", error.what()));
+  }
+}
 
 /// Measures sentence vectors on all sets, prints a line for each, and keeps it.
 int evaluate_sentences(const EvaluateOptions& options, const OpenTask& run, const Compute& compute) {
@@ -223,41 +243,7 @@ int evaluate_sentences(const EvaluateOptions& options, const OpenTask& run, cons
   return 0;
 }
 
-}  // namespace
-
-void check_text_of_run(const std::string& given, const Provenance& made_by,
-                       const std::vector<std::string>& sha256_of_text) {
-  if (is_same_data(made_by.sha256, sha256_of_text)) return;
-  check_input(given.empty(), "{}", not_the_text(given));
-  print_warning(name_of_text(made_by.data) +
-                " has changed since this run was made; the figures are those of the text as it is now");
-}
-
-void keep_if_possible(const std::function<void()>& keep) {
-  try {
-    keep();
-  } catch (const Error& error) {
-    print_warning(fmt::format("not kept with the run: {}", error.what()));
-  }
-}
-
-void warn_of_changed_files(const OpenTask& run) {
-  Provenance made_by = run.config.made_by;
-  const RunConfig as_trained = read_config(run.folder);
-  for (const NamedFile& it : as_trained.recipe.task->named_files()) {
-    if (it.path->empty() || it.key.empty() || it.begins) continue;
-    for (const NamedFile& now : run.task().named_files())
-      if (now.key == it.key && *now.path == *it.path) {
-        check_input(file_is_there(*it.path), "{}: this file, which the run names, is not there: restore it",
-                    *it.path);
-        if (!made_by.digest_of_named(it.key).empty() &&
-            sha256_hex(InputFile(*it.path)) != made_by.digest_of_named(it.key))
-          print_warning(
-              fmt::format("{}: has changed since the run {} was made", *it.path, run.folder.path.string()));
-      }
-  }
-}
-
+/// Prints scores and settings on stdout. Returns 0.
 int evaluate(EvaluateOptions options) {
   const Compute compute = choose_device(options);
   OpenTask run = open_task(options.run, compute.device);
@@ -288,6 +274,8 @@ int evaluate(EvaluateOptions options) {
   print_scores(name_of_measured(options), it.scores);
   return 0;
 }
+
+}  // namespace
 
 // --- The command ---
 
@@ -335,7 +323,6 @@ Command add_eval(CommandLine& line) {
   CLI::Option* sentences =
       add_list(app, "--sentences", options.sentences, "FOLDER",
                "a folder with SICK, MSRP, ... on which vectors of sentences are measured; can be repeated");
-  sentences->check(not_empty());
   for (CLI::Option* other : {split, text, streams, data, dynamic, cache, sets, tune})
     sentences->excludes(other);
   add_text(app, "--vectors", options.vectors, "FILE",

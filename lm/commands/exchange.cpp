@@ -2,8 +2,6 @@
 // weights that another program has trained. The file of weights: lm/training/foreign_weights.h.
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -328,7 +326,7 @@ void check_rows(const ForeignWeights& weights, const Vocabulary& vocabulary, con
 ImportOptions with_files_of_folder(ImportOptions options) {
   const std::filesystem::path folder = options.weights;
   if (!std::filesystem::is_directory(folder)) return options;
-  check_input(!file_is_there(RunFolder{folder}.config()), "{}: it is a run already", options.weights);
+  check_input(!is_run(folder), "{}: it is a run already", options.weights);
   options.weights = folder / weights_name;
   if (options.recipe.empty()) options.recipe = folder / recipe_name;
   if (options.vocabulary.empty()) options.vocabulary = folder / vocabulary_name;

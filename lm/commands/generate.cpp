@@ -27,11 +27,8 @@ struct GenerateOptions : ComputeOptions {
   std::int64_t samples = 1;
   std::vector<std::string> stops;  // strings that end a text
   std::int64_t symbols = 300;
-  double temperature = 1;  // 0: always the most probable symbol
-  std::int64_t top_k = 0;  // 0: all
-  double top_p = 1;
+  SamplingOptions sampling;           // but for the seed
   std::optional<std::uint64_t> seed;  // none: one is drawn and printed on stderr
-  bool allow_unknown = false;
 };
 
 /// A prompt: its ids, and its symbols as they were written.
@@ -84,12 +81,9 @@ int generate(const GenerateOptions& options) {
 
   const std::vector<std::string> stops = stop_strings(options.stops, vocabulary.tokenization().unit);
   for (std::int64_t sample = 0; sample < options.samples; ++sample) {
-    Sampler sampler(dynamic_cast<LanguageModel&>(*run.model), vocabulary,
-                    {.temperature = options.temperature,
-                     .top_k = options.top_k,
-                     .top_p = options.top_p,
-                     .seed = seed + static_cast<std::uint64_t>(sample),
-                     .allow_unknown = options.allow_unknown});
+    SamplingOptions sampling = options.sampling;
+    sampling.seed = seed + static_cast<std::uint64_t>(sample);
+    Sampler sampler(dynamic_cast<LanguageModel&>(*run.model), vocabulary, sampling);
     if (options.samples > 1) fmt::print("--- {}\n", sample + 1);
     bool line_is_open = print_at_once(sampler.read(prompt.ids, prompt.written), false);
     StopStrings until(stops);
@@ -119,24 +113,23 @@ Command add_generate(CommandLine& line) {
             "number of texts, each continuing the prompt")
       ->capture_default_str();
   add_list(app, "--stop", options->stops, "STRING",
-           "end a text before this string would be written; \\n is the end of a line; can be repeated")
-      ->check(not_empty());
+           "end a text before this string would be written; \\n is the end of a line; can be repeated");
   add_value(app, "-n", options->symbols, "N", integer(0),
             "symbols to sample (words, characters, bytes or pieces)")
       ->capture_default_str();
-  add_value(app, "--temperature", options->temperature, "T", not_negative(),
+  add_value(app, "--temperature", options->sampling.temperature, "T", not_negative(),
             "below 1 safer, above 1 bolder; 0: always the most probable")
       ->capture_default_str();
-  add_value(app, "--top-k", options->top_k, "K", integer(0),
+  add_value(app, "--top-k", options->sampling.top_k, "K", integer(0),
             "sample from the K most probable symbols only; 0: from all")
       ->capture_default_str();
   constexpr double above_0 = std::numeric_limits<double>::min();
-  add_value(app, "--top-p", options->top_p, "P", in_range(above_0, 1.0, "a number above 0, up to 1"),
+  add_value(app, "--top-p", options->sampling.top_p, "P", in_range(above_0, 1.0, "a number above 0, up to 1"),
             "sample from the most probable symbols that make up this share")
       ->capture_default_str();
   add_value(app, "--seed", options->seed, "N", integer(0),
             "of the sampling (default: drawn, and printed on stderr)");
-  app.add_flag("--allow-unk", options->allow_unknown, "let <unk> be sampled");
+  app.add_flag("--allow-unk", options->sampling.allow_unknown, "let <unk> be sampled");
   add_device(app, *options);
   return {&app, [options] { return generate(*options); }};
 }

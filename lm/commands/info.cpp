@@ -18,7 +18,6 @@
 #include "lm/training/memory.h"
 #include "nn/cells/catalogue.h"
 #include "tensor/allocator.h"
-#include "tensor/products/gemm.h"
 #include "tensor/threads.h"
 
 namespace rondo {
@@ -41,21 +40,11 @@ struct InfoOptions {
 using Json = nlohmann::ordered_json;
 
 struct Subject {
-  Recipe recipe;
-  std::vector<std::int64_t> sizes;  // Task::sizes()
-  std::int64_t vocabulary_size;     // of what is predicted, or read where nothing is
-  std::unique_ptr<Module> model;    // without memory
-  std::string run;                  // empty: a recipe
-  Provenance made_by;               // of a run
+  RunConfig config;               // of a recipe without made_by
+  Sizes sizes;                    // Task::sizes()
+  std::int64_t vocabulary_size;   // of what is predicted, or read where nothing is
+  std::unique_ptr<Module> model;  // without memory
 };
-
-Subject subject_of_run(const std::string& path) {
-  OpenTask run = open_task_without_weights(path);
-  std::vector<std::int64_t> sizes = run.task().sizes();
-  const std::int64_t vocabulary_size = run.task().vocabulary().size();
-  return {std::move(run.config.recipe), std::move(sizes), vocabulary_size, std::move(run.model), path,
-          std::move(run.config.made_by)};
-}
 
 /// Counts the vocabulary that `lm train` would make of this text.
 std::int64_t vocabulary_size_of(const Recipe& recipe, const std::string& data) {
@@ -65,7 +54,11 @@ std::int64_t vocabulary_size_of(const Recipe& recipe, const std::string& data) {
 }
 
 Subject subject_of(const InfoOptions& options) {
-  if (!options.run.empty()) return subject_of_run(options.run);
+  if (!options.run.empty()) {
+    OpenTask run = open_task_without_weights(options.run);
+    const Task& task = run.task();
+    return {std::move(run.config), task.sizes(), task.vocabulary().size(), std::move(run.model)};
+  }
   const Recipe recipe = resolve_recipe(options.recipe, options.settings);
   const bool models_language = recipe.language_modelling();
   check_input(options.data.empty() || models_language,
@@ -76,8 +69,8 @@ Subject subject_of(const InfoOptions& options) {
                                                           : recipe.task->largest_vocabulary();
   check_input(size > 0, "info --recipe {}: vocabulary size unknown; give --vocab-size N{}", options.recipe,
               models_language ? ", or --data DIR" : "");
-  const std::vector<std::int64_t> sizes = recipe.task->assumed_sizes(size);
-  return {recipe, sizes, size, recipe.task->make_layout(sizes), "", {}};
+  const Sizes sizes = recipe.task->assumed_sizes(size);
+  return {{recipe, {}}, sizes, size, recipe.task->make_layout(sizes)};
 }
 
 /// The module of a parameter: its name up to the last dot.
@@ -96,11 +89,11 @@ std::vector<std::pair<std::string, std::int64_t>> counts_by_module(const Module&
 
 /// What a training and an evaluation of made-up data take on a CPU.
 TrainingMemory memory_of(const Subject& subject) {
-  Task& task = *subject.recipe.task;
+  const Recipe& recipe = subject.config.recipe;
+  Task& task = *recipe.task;
   task.assume(subject.sizes);
   return measure_training_memory(
-      Device::cpu, subject.recipe.trainer,
-      [&](Device meta) { return task.make_model(subject.sizes, 1, meta); },
+      Device::cpu, recipe.trainer, [&](Device meta) { return task.make_model(subject.sizes, 1, meta); },
       [&](Module& model) { return task.make_objective(model, 1); });
 }
 
@@ -112,11 +105,12 @@ std::int64_t buffered(const Module& model) {
 }
 
 /// Returns what is known of a model. The terminal shows the same, in an order for readers.
-Json json_of(const Subject& subject) {
+Json json_of(const Subject& subject, const std::string& run) {
   const TrainingMemory memory = memory_of(subject);  // first, for it may refuse the recipe
-  const auto& [recipe, sizes, vocabulary_size, layout, run, made_by] = subject;
+  const auto& [config, sizes, vocabulary_size, layout] = subject;
+  const auto& [recipe, made_by] = config;
   const Module& model = *layout;
-  const bool is_changed = !changed_keys(recipe, !made_by.finetuned_from.empty()).empty();
+  const bool is_changed = !changed_keys(recipe, made_by.is_finetuned()).empty();
   Json json;
   if (!run.empty()) {
     json["run"] = run;
@@ -228,7 +222,7 @@ int info(const InfoOptions& options) {
   } else {
     check_input(!options.run.empty() || !options.recipe.empty(),
                 "info: give one of: a run, --recipe NAME, --operators, --keys, --cells");
-    const Json json = json_of(subject_of(options));
+    const Json json = json_of(subject_of(options), options.run);
     if (options.json)
       print_json(json);
     else

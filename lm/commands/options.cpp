@@ -3,8 +3,6 @@
 
 #include <limits>
 
-#include "lm/program/cli.h"
-
 namespace rondo {
 
 CLI::App& add_command(CommandLine& line, const std::string& name, const std::string& what,
@@ -33,7 +31,15 @@ CLI::Validator not_empty() {
 
 CLI::Option* add_list(CLI::App& to, const std::string& name, std::vector<std::string>& into,
                       const std::string& type, const std::string& what) {
-  return to.add_option(name, into, what)->type_name(type)->expected(1)->take_all();
+  return add_text(to, name, into, type, what)->expected(1)->take_all();
+}
+
+CLI::Option* add_setting(CLI::App& to, const std::string& name, const std::string& key,
+                         std::vector<Setting>& into, const std::string& what) {
+  const auto add = [&into, name, key](const std::string& value) {
+    into.push_back({name + " " + value, key, value});
+  };
+  return to.add_option_function<std::string>(name, add, what)->type_name("N")->check(not_empty());
 }
 
 }  // namespace rondo

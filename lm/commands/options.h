@@ -53,7 +53,7 @@ CLI::Option* add_text(CLI::App& to, const std::string& name, Into& into, const s
                       const std::string& what) {
   return add_value(to, name, into, type, not_empty(), what);
 }
-/// An option that can be repeated, each time with one value.
+/// An option that can be repeated, each time with one value that is not empty.
 CLI::Option* add_list(CLI::App& to, const std::string& name, std::vector<std::string>& into,
                       const std::string& type, const std::string& what);
 
@@ -71,6 +71,10 @@ CLI::Option* add_settings(CLI::App& to, std::vector<Parsed>& into, const std::st
       ->expected(1)
       ->take_all();
 }
+
+/// An option `name`, such as --epochs N, that is the same as --set KEY=N.
+CLI::Option* add_setting(CLI::App& to, const std::string& name, const std::string& key,
+                         std::vector<Setting>& into, const std::string& what);
 
 /// One of the names of an enum, or only of those given, in any case.
 template <class Enum, class Into>

@@ -6,19 +6,15 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "data/files/files.h"
-#include "lm/commands/eval.h"
 #include "lm/commands/options.h"
 #include "lm/program/compute.h"
 #include "lm/program/files.h"
 #include "lm/program/probe_report.h"
-#include "lm/program/recipe.h"
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"
 #include "lm/report/page.h"
@@ -46,10 +42,7 @@ Probed probe_run(const std::string& path, const ProbeCommandOptions& options, De
   ProbeOptions how = task.probe_options();
   how.steps = options.steps.value_or(how.steps);
   how.sequences = options.sequences.value_or(how.sequences);
-  if (options.data.empty()) check_text_is_there(run.config.made_by);
-  const std::string& data = options.data.empty() ? run.config.made_by.data : options.data;
-  task.open({.path = data, .pipes = options.data.empty() ? Pipes::refused : Pipes::accepted});
-  check_text_of_run(options.data, run.config.made_by, sha256_lines(task.files()));
+  open_text_of_run(run, options.data);
   return task.probe(*run.model, options.split, how, progress_of(progress, "probing " + path, how.sequences));
 }
 

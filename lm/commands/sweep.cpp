@@ -39,8 +39,6 @@ struct SweepOptions {
   std::vector<std::string> words{};     // of the command line
 };
 
-bool is_run(const fs::path& folder) { return file_is_there(RunFolder{folder}.config()); }
-
 /// Throws InputError if the run that is there has other settings or other data than the sweep would give it.
 void check_is_the_same(const fs::path& folder, const SweepRun& run, const std::string& data) {
   RunConfig there = read_config({folder});

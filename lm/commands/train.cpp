@@ -1,6 +1,5 @@
 // `lm train` and `lm finetune`: their options, the settings of the run, and what is prepared before the first
 // step. The training: lm/commands/training.cpp.
-#include <algorithm>
 #include <limits>
 
 #include "cuda/all_reduce.h"
@@ -11,7 +10,6 @@
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
 #include "lm/tasks/skip_thought.h"
-#include "lm/training/checkpoint.h"
 #include "lm/training/memory.h"
 #include "tensor/allocator.h"
 
@@ -23,10 +21,8 @@ namespace {
 
 /// Throws InputError for a setting that a training from given weights cannot change: what the run is, and the
 /// model but for its dropout. `where` names the training.
-void check_keeps_model(const Setting& setting, const Keys& keys, const std::string& where) {
-  const auto found =
-      std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == setting.key; });
-  const bool is_of_model = setting.key.starts_with("model.") && !found->training_only;
+void check_keeps_model(const Setting& setting, const Key& key, const std::string& where) {
+  const bool is_of_model = setting.key.starts_with("model.") && !key.training_only;
   check_input(!is_of_model && !setting.key.starts_with("recipe."),
               "{}: cannot change {}; the model is that of its run, but for its dropout", setting.where,
               where);
@@ -35,13 +31,13 @@ void check_keeps_model(const Setting& setting, const Keys& keys, const std::stri
 /// Throws InputError unless the run can be finetuned; it says how to finish a training.
 void check_finished(const RunFolder& run, const RunConfig& config) {
   const Recipe& recipe = config.recipe;
-  const bool is_imported = !config.made_by.imported_from.empty() && config.made_by.finetuned_from.empty();
   const std::string folder = run.path.string();
   check_input(recipe.language_modelling(), "{}: a run of the task {}, and finetuning is for language models",
               folder, recipe.task_name);
   check_input(file_is_there(run.model()), "{}: holds no model to finetune yet; train it first: {}", folder,
               resume_command(run.path));
-  check_input(is_imported || (file_is_there(run.state()) && is_finished(recipe.trainer, run.state())),
+  check_input(config.made_by.is_imported() ||
+                  (file_is_there(run.state()) && is_finished(recipe.trainer, run.state())),
               "{}: its training is not finished; finish it first: {}", folder, resume_command(run.path));
 }
 
@@ -66,9 +62,9 @@ void apply_finetuning(Recipe& recipe, const std::string& base) {
 }
 
 /// Throws InputError unless a finetuning of a trained model may change this key.
-void check_may_change_in_finetuning(const Setting& setting, const Keys& keys) {
+void check_may_change_in_finetuning(const Setting& setting, const Key& set) {
   const std::string& key = setting.key;
-  check_keeps_model(setting, keys, "in a finetuning");
+  check_keeps_model(setting, set, "in a finetuning");
   check_input(!key.starts_with("data."),
               "{}: cannot change in a finetuning; the model knows the symbols of its run", setting.where);
   for (const std::string name : {"learning_rate", "epochs"})
@@ -90,10 +86,8 @@ RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& set
   check_finished(run, config);
   config.recipe.trainer.steps = 0;  // of the base's training
   const std::vector<Key> keys = keys_of(config.recipe);
-  for (const Setting& setting : settings) {
-    apply_setting(setting, keys);  // first, as it knows what is no key at all
-    check_may_change_in_finetuning(setting, keys);
-  }
+  for (const Setting& setting : settings)
+    check_may_change_in_finetuning(setting, apply_setting(setting, keys));
   if (!changed_keys(config.recipe, false).empty()) config.recipe.published = {};  // of another base
   apply_finetuning(config.recipe, base);
   validate(config.recipe, base);
@@ -102,16 +96,14 @@ RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& set
 }
 
 /// Throws InputError unless a training that begins with a run's weights and vocabulary may change this key.
-void check_may_change_beside_vocabulary(const Setting& setting, Recipe& recipe) {
+void check_may_change_beside_vocabulary(const Setting& setting, const Key& set) {
   const std::string& key = setting.key;
   Tokenization tokenization;
   VocabularyLimits limits;
   const Keys of_symbols = section("data", joined({keys_of(tokenization), keys_of(limits)}));
-  check_input(
-      std::none_of(of_symbols.begin(), of_symbols.end(), [&](const Key& it) { return it.name == key; }) &&
-          !key.starts_with("data.vocabulary"),
-      "{}: cannot change with --init-from; the vocabulary is that of its run", setting.where);
-  check_keeps_model(setting, keys_of(recipe), "with --init-from");
+  check_input(!has_key(of_symbols, key) && !key.starts_with("data.vocabulary"),
+              "{}: cannot change with --init-from; the vocabulary is that of its run", setting.where);
+  check_keeps_model(setting, set, "with --init-from");
 }
 
 /// Returns the settings of a run with the weights and vocabulary of `base`, changed by `settings`, to train
@@ -127,17 +119,14 @@ RunConfig initialization_from(const std::string& base, const std::vector<Setting
   check_input(file_is_there(run.model()), "--init-from {}: holds no model yet; train it first: {}",
               run.path.string(), resume_command(run.path));
   if (recipe.language_modelling()) recipe.language_model().data.files.clear();  // patterns of the base's text
-  for (const Setting& setting : settings) {
-    apply_setting(setting, keys_of(recipe));  // first, as it knows what is no key at all
-    check_may_change_beside_vocabulary(setting, recipe);
-  }
+  const Keys keys = keys_of(recipe);
+  for (const Setting& setting : settings)
+    check_may_change_beside_vocabulary(setting, apply_setting(setting, keys));
   let_given_epochs_end(recipe, settings);
   recipe.published = {};  // figures of the paper's training
   validate(recipe, base);
-  Provenance made_by;
-  made_by.initialized_from = absolute_path(run.path).string();
-  made_by.unknown_is_trained = config.made_by.unknown_is_trained;
-  config.made_by = made_by;
+  config.made_by = {.initialized_from = absolute_path(run.path).string(),
+                    .unknown_is_trained = config.made_by.unknown_is_trained};
   return config;
 }
 
@@ -145,43 +134,48 @@ RunConfig initialization_from(const std::string& base, const std::vector<Setting
 
 // --- Before the training ---
 
-Setup::Setup(const TrainOptions& options, bool locks) : resumes(options.resume) {
-  if (options.resume) {
+namespace {
+
+/// The settings of a training that is not resumed.
+RunConfig new_config(const TrainOptions& options) {
+  if (!options.base.empty()) return finetuning_of(options.base, options.settings);
+  if (!options.init_from.empty()) return initialization_from(options.init_from, options.settings);
+  return {resolve_recipe(options.recipe, options.settings), {}};
+}
+
+/// Where a resumed run computes: it keeps its device, its threads, and on a GPU its precision, so that it
+/// ends with the same bits.
+ComputeOptions as_before(ComputeOptions chosen, const Provenance& before) {
+  if (!chosen.device) chosen.device = before.device;
+  const bool cpu_cannot = chosen.device == Device::cpu && before.precision == Precision::tf32;
+  if (!chosen.precision && !cpu_cannot) chosen.precision = before.precision;
+  if (!chosen.threads) chosen.threads = static_cast<int>(before.threads);
+  return chosen;
+}
+
+}  // namespace
+
+PreparedTraining::PreparedTraining(const TrainOptions& options, bool leads) : resumes(options.resume) {
+  ComputeOptions chosen = options;
+  if (resumes) {
     run = open_run_folder(options.out);
-    if (locks) lock.emplace(run.path);
+    if (leads) lock.emplace(run.path);
     config = read_config(run);
     check_input(config.made_by.imported_from.empty() || has_base(),
                 "{}: imported, so there is no training to resume; to train it further: {}", run.path.string(),
                 command_with({"finetune", run.path.string(), "--data", "DIR"}));
     for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
     let_given_epochs_end(config.recipe, options.settings);
-    return;
+    before = config.made_by;
+    chosen = as_before(options, before);
+  } else {
+    config = new_config(options);
+    check_new_run_folder(options.out);
   }
-  if (!options.base.empty())
-    config = finetuning_of(options.base, options.settings);
-  else if (!options.init_from.empty())
-    config = initialization_from(options.init_from, options.settings);
-  else
-    config.recipe = resolve_recipe(options.recipe, options.settings);
-  check_new_run_folder(options.out);
-}
-
-Compute compute_of(const TrainOptions& options, const Setup& setup) {
-  if (!setup.resumes)
-    return choose_device({options.device.value_or(Device::cpu), options.precision, options.threads});
-  const Provenance& before = setup.config.made_by;
-  const Device device = options.device.value_or(before.device);
-  std::optional<Precision> precision = options.precision;
-  const bool cpu_cannot = device == Device::cpu && before.precision == Precision::tf32;
-  if (!precision && !cpu_cannot) precision = before.precision;
-  return choose_device({device, precision, options.threads.value_or(static_cast<int>(before.threads))});
-}
-
-PreparedTraining::PreparedTraining(const TrainOptions& options, bool leads)
-    : setup(options, leads), compute(compute_of(options, setup)) {
-  read_data(options, setup);
+  compute = choose_device(chosen);
+  read_data(options, *this);
   const TrainerOptions& how = recipe().trainer;
-  check_known_files(setup, *task().make_layout(task().sizes()));
+  check_known_files(*this, *task().make_layout(task().sizes()));
   const auto seed = static_cast<std::uint64_t>(how.seed);
   const auto make_model = [&](Device device) { return task().make_model(task().sizes(), seed, device); };
   const auto make_objective = [&](Module& of) { return task().make_objective(of, seed); };
@@ -252,30 +246,24 @@ int train(const TrainOptions& options) {
 
 namespace {
 
-/// The options that `train` and `finetune` share, and what becomes settings: these are texts, because the
-/// recipe reads them.
+/// The options of a training. The named ones that stand for settings come after every --set, so that they
+/// win.
 struct TrainingWords {
   TrainOptions train;
-  std::string epochs, steps, seed;
+  std::vector<Setting> named;
 };
 
+/// Adds the options that `train` and `finetune` share at their end.
 void add_training(CLI::App& to, TrainingWords& words) {
-  add_value(to, "--steps", words.steps, "N", integer(0),
-            "end after this many updates of the weights, whatever --epochs says; 0: epochs end it");
+  add_setting(to, "--steps", "train.steps", words.named,
+              "end after this many updates of the weights, whatever --epochs says; 0: epochs end it")
+      ->check(integer(0));
   add_device(to, words.train);
 }
 
-/// Returns the options of a training; `section` of its recipe has the epochs. The named flags come after
-/// every --set, so that they win.
-TrainOptions training_options(const TrainingWords& words, const std::string& section,
-                              const CommandLine& line) {
+TrainOptions training_options(const TrainingWords& words, const CommandLine& line) {
   TrainOptions train = words.train;
-  const auto add = [&](const std::string& flag, const std::string& key, const std::string& value) {
-    if (!value.empty()) train.settings.push_back({flag + " " + value, key, value});
-  };
-  add("--epochs", section + ".epochs", words.epochs);
-  add("--steps", "train.steps", words.steps);
-  add("--seed", "train.seed", words.seed);
+  train.settings.insert(train.settings.end(), words.named.begin(), words.named.end());
   train.command = shell_command(line.words);
   return train;
 }
@@ -308,8 +296,10 @@ Command add_train(CommandLine& line) {
       add_text(app, "--init-from", options.init_from, "RUN",
                "in place of --recipe: the settings, the vocabulary and the best weights of this run")
           ->excludes(recipe);
-  add_text(app, "--epochs", words->epochs, "N", "times to read the training text (default: the recipe's)");
-  add_text(app, "--seed", words->seed, "N", "of weights and dropout (default: the recipe's, else 1)");
+  add_setting(app, "--epochs", "train.epochs", words->named,
+              "times to read the training text (default: the recipe's)");
+  add_setting(app, "--seed", "train.seed", words->named,
+              "of weights and dropout (default: the recipe's, else 1)");
   add_settings(app, options.settings,
                "any setting of the recipe, can be repeated; `lm info --keys --recipe NAME` lists them");
   add_training(app, *words);
@@ -318,7 +308,7 @@ Command add_train(CommandLine& line) {
       ->excludes(recipe)
       ->excludes(init_from);
   return {&app, [words, &line] {
-            const TrainOptions train = training_options(*words, "train", line);
+            const TrainOptions train = training_options(*words, line);
             check_input(train.resume || !train.recipe.empty() || !train.init_from.empty(),
                         "train: no recipe given; `{} recipes` lists them, as in --recipe char-lstm; to "
                         "continue a run, --out RUN --resume",
@@ -340,12 +330,12 @@ Command add_finetune(CommandLine& line) {
       "a run of its own, never worse on valid.");
   add_run(app, "run", options.base, "the folder of the finished run");
   add_text(app, "--out", options.out, "RUN", "the run folder to make (default: runs/RECIPE-finetuned-N)");
-  add_text(app, "--epochs", words->epochs, "N",
-           "times to read the training text, at most (default: the recipe's finetune.epochs)");
+  add_setting(app, "--epochs", "finetune.epochs", words->named,
+              "times to read the training text, at most (default: the recipe's finetune.epochs)");
   add_text(app, "--data", options.data, "DIR|FILE", "where the run's text lies now, if it has moved");
   add_settings(app, options.settings, "a setting, can be repeated, as in --set finetune.learning_rate=10");
   add_training(app, *words);
-  return {&app, [words, &line] { return train(training_options(*words, "finetune", line)); }};
+  return {&app, [words, &line] { return train(training_options(*words, line)); }};
 }
 
 }  // namespace rondo

@@ -6,18 +6,16 @@
 #include "data/files/input_file.h"
 #include "data/text/text.h"
 #include "lm/commands/training.h"
-#include "lm/program/cli.h"
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"
 #include "lm/report/evaluation_report.h"
 #include "lm/training/checkpoint.h"
-#include "tensor/products/gemm.h"
 
 namespace rondo {
 
-// --- Its setup ---
+// --- Its beginning ---
 
 namespace {
 
@@ -50,42 +48,42 @@ bool has_vocabularies(const RunFolder& run, const Recipe& recipe) {
 
 /// The run that has them: another run or, of a resumed one, itself. None if they are made from the text.
 /// Throws InputError if they are missing.
-std::optional<RunFolder> run_with_vocabularies(const Setup& setup) {
-  const Recipe& recipe = setup.config.recipe;
-  if (!setup.keeps_vocabulary() && !(setup.knows_text() && recipe.task->keeps_vocabulary()))
+std::optional<RunFolder> run_with_vocabularies(const PreparedTraining& training) {
+  const Recipe& recipe = training.config.recipe;
+  if (!training.keeps_vocabulary() && !(training.knows_text() && recipe.task->keeps_vocabulary()))
     return std::nullopt;
   // A run that was killed before it wrote its vocabularies takes those of the run that it began with.
-  for (const RunFolder& run : {setup.known_run(), setup.base()})
+  for (const RunFolder& run : {training.known_run(), training.base()})
     if (!run.path.empty() && has_vocabularies(run, recipe)) return run;
-  check_input(!setup.keeps_vocabulary(), "{}: its vocabulary is missing: restore it",
-              setup.known_run().path.string());
+  check_input(!training.keeps_vocabulary(), "{}: its vocabulary is missing: restore it",
+              training.known_run().path.string());
   return std::nullopt;
 }
 
 /// Throws InputError unless the vocabularies are those of the resumed or finetuned run.
-void check_known_vocabulary(const Setup& setup, const VocabularyFiles& vocabularies) {
-  if (!setup.knows_text()) return;
-  const RunFolder known = setup.known_run();
-  check_vocabularies(known, setup.config.made_by, vocabularies);
+void check_known_vocabulary(const PreparedTraining& training, const VocabularyFiles& vocabularies) {
+  if (!training.knows_text()) return;
+  const RunFolder known = training.known_run();
+  check_vocabularies(known, training.config.made_by, vocabularies);
   VocabularyFiles found;
   for (const auto& [name, content] : vocabularies) {
     const std::filesystem::path file = known.path / name;
     found.emplace_back(name, file_is_there(file) ? read_vocabulary_file(file) : content);
   }
-  check_vocabularies(known, setup.config.made_by, found);
+  check_vocabularies(known, training.config.made_by, found);
 }
 
 /// Records the digests of files that settings name beside the data. InputError if they are not those of the
 /// resumed run.
-void record_named_files(Setup& setup) {
-  const bool is_trained = setup.has_base() || (setup.resumes && file_is_there(setup.run.state()));
-  for (const NamedFile& it : setup.task().named_files()) {
+void record_named_files(PreparedTraining& training) {
+  const bool is_trained = training.has_base() || (training.resumes && file_is_there(training.run.state()));
+  for (const NamedFile& it : training.task().named_files()) {
     if (it.path->empty() || it.key.empty() || (it.begins && is_trained)) continue;
-    std::string& recorded = setup.config.made_by.digest_of_named(it.key);
+    std::string& recorded = training.config.made_by.digest_of_named(it.key);
     check_input(file_is_there(*it.path), "{}: this file, which the recipe names, is not there: restore it",
                 *it.path);
     const std::string sha256 = sha256_hex(InputFile(*it.path));
-    check_input(!setup.resumes || recorded.empty() || sha256 == recorded,
+    check_input(!training.resumes || recorded.empty() || sha256 == recorded,
                 "{}: has changed since this run was made: restore it", *it.path);
     recorded = sha256;
   }
@@ -93,15 +91,15 @@ void record_named_files(Setup& setup) {
 
 }  // namespace
 
-void read_data(const TrainOptions& options, Setup& setup) {
-  Task& task = setup.task();
+void read_data(const TrainOptions& options, PreparedTraining& training) {
+  Task& task = training.task();
   const std::string& given = options.data;
-  std::string& data = setup.config.made_by.data;
-  const bool is_given = !setup.knows_text() || !given.empty();  // else the run's text is where it was
+  std::string& data = training.config.made_by.data;
+  const bool is_given = !training.knows_text() || !given.empty();  // else the run's text is where it was
   check_input(given != "-",
               "--data -: a training reads its text more than once, and standard input cannot be "
               "read again; give a file or a folder");
-  if (!is_given) check_text_is_there(setup.config.made_by);
+  if (!is_given) check_text_is_there(training.config.made_by);
   if (is_given && (!given.empty() || task.reads_current_folder()))
     data = absolute_path(given.empty() ? "." : given).string();  // so that later commands find it
   try {
@@ -109,39 +107,38 @@ void read_data(const TrainOptions& options, Setup& setup) {
                .pipes = is_given ? Pipes::accepted : Pipes::refused,
                .progress = reading_progress(stdout)});
   } catch (const NotUtf8& error) {
-    const bool has_unit = setup.knows_text() || setup.keeps_vocabulary();  // of another run
+    const bool has_unit = training.knows_text() || training.keeps_vocabulary();  // of another run
     throw InputError(fmt::format("{}{}", error.what(), has_unit ? "" : ", or --set data.unit=bytes"));
   }
-  if (setup.knows_text() && !is_same_data(setup.config.made_by.sha256, sha256_lines(task.files())))
+  if (training.knows_text() && !is_same_data(training.config.made_by.sha256, sha256_lines(task.files())))
     throw InputError(
         given.empty() ? name_of_text(data) +
                             ": the text has changed since this run was made; continuing would mix two texts"
                       : not_the_text(data));
-  if (const std::optional<RunFolder> run = run_with_vocabularies(setup))
+  if (const std::optional<RunFolder> run = run_with_vocabularies(training))
     read_vocabularies(*run, read_config(*run), task);
   else
     task.make_vocabularies();
-  record_named_files(setup);
+  record_named_files(training);
   task.prepare();
-  check_known_vocabulary(setup, task.vocabularies());
+  check_known_vocabulary(training, task.vocabularies());
 }
 
-void check_known_files(const Setup& setup, const Module& layout) {
-  const RunFolder& run = setup.run;
-  if (setup.has_left(run.state())) check_state_layout(run.state(), layout);
-  if (setup.has_left(run.model())) check_model(run.model(), layout);
-  if (setup.has_base() && !setup.has_left(run.state()) && !setup.has_left(run.model()))
-    check_model_layout(setup.base().model(), layout);
+void check_known_files(const PreparedTraining& training, const Module& layout) {
+  const RunFolder& run = training.run;
+  if (training.has_left(run.state())) check_state_layout(run.state(), layout);
+  if (training.has_left(run.model())) check_model(run.model(), layout);
+  if (training.has_base() && !training.has_left(run.state()) && !training.has_left(run.model()))
+    check_model_layout(training.base().model(), layout);
 }
 
 int64_t load_begin(PreparedTraining& training) {
-  const Setup& setup = training.setup;
-  const RunFolder& run = setup.run;
+  const RunFolder& run = training.run;
   Trainer& trainer = *training.trainer;
   int64_t log_position = 0;
-  if (setup.has_left(run.state())) {
+  if (training.has_left(run.state())) {
     log_position = trainer.load(run.state());
-    check_input(!trainer.has_best() || setup.has_left(run.model()),
+    check_input(!trainer.has_best() || training.has_left(run.model()),
                 "{}: missing, though this run has a best model: restore it, or start a new run with another "
                 "--out",
                 run.model().string());
@@ -151,14 +148,14 @@ int64_t load_begin(PreparedTraining& training) {
     // is that of its base.
     std::error_code ignored;
     const auto logged = std::filesystem::file_size(run.log(), ignored);
-    const bool has_begun = (setup.has_left(run.log()) && !ignored && logged > 0) ||
-                           (setup.has_left(run.model()) && !setup.has_base());
+    const bool has_begun = (training.has_left(run.log()) && !ignored && logged > 0) ||
+                           (training.has_left(run.model()) && !training.has_base());
     check_input(!has_begun,
                 "{}: missing, so this run cannot be resumed: restore it, or start a new run with another "
                 "--out",
                 run.state().string());
-    if (setup.has_base())
-      load_model(setup.has_left(run.model()) ? run.model() : setup.base().model(), *training.model);
+    if (training.has_base())
+      load_model(training.has_left(run.model()) ? run.model() : training.base().model(), *training.model);
     else
       training.notes = training.task().set_initial_values(*training.model);
   }
@@ -169,61 +166,60 @@ int64_t load_begin(PreparedTraining& training) {
 namespace {
 
 /// Whether the vocabulary is of another text than the training text.
-bool has_foreign_vocabulary(const Setup& setup) {
-  const LanguageModellingTask* task = setup.config.recipe.language_modelling();
-  return setup.keeps_vocabulary() || (task && !task->settings.data.vocabulary_file.empty());
+bool has_foreign_vocabulary(const PreparedTraining& training) {
+  const LanguageModellingTask* task = training.config.recipe.language_modelling();
+  return training.keeps_vocabulary() || (task && !task->settings.data.vocabulary_file.empty());
 }
 
-void write_known_files(const Setup& setup) {
-  write_config(setup.run, setup.config);
-  for (const auto& [name, content] : setup.task().vocabularies())
-    write_atomically(setup.run.path / name, content);
+void write_known_files(const PreparedTraining& training) {
+  write_config(training.run, training.config);
+  for (const auto& [name, content] : training.task().vocabularies())
+    write_atomically(training.run.path / name, content);
 }
 
 }  // namespace
 
 void write_setup(const TrainOptions& options, PreparedTraining& training) {
-  Setup& setup = training.setup;
   const Compute& compute = training.compute;
-  auto& [recipe, made_by] = setup.config;
-  if (!setup.resumes) {
+  auto& [recipe, made_by] = training.config;
+  if (!training.resumes) {
     made_by.version = version();
     made_by.command = options.command;
-    made_by.sha256 = sha256_lines(setup.task().files());
-    const std::vector<UnknownShare> shares = setup.task().unknown_shares();
+    made_by.sha256 = sha256_lines(training.task().files());
+    const std::vector<UnknownShare> shares = training.task().unknown_shares();
     made_by.unknown_is_trained |=
-        has_foreign_vocabulary(setup) && !shares.empty() && shares.front().unknowns > 0;
-    setup.run = make_run_folder(options.out, setup.finetunes() ? recipe.name + "-finetuned" : recipe.name);
-    setup.lock.emplace(setup.run.path);
+        has_foreign_vocabulary(training) && !shares.empty() && shares.front().unknowns > 0;
+    training.run = make_run_folder(
+        options.out, training.config.made_by.is_finetuned() ? recipe.name + "-finetuned" : recipe.name);
+    training.lock.emplace(training.run.path);
   }
   made_by.device = compute.device;
   made_by.precision = compute.precision;
   made_by.threads = compute.threads;
   made_by.ranks = compute.ranks;
-  made_by.vocabulary = digest_of(setup.task().vocabularies());
-  write_known_files(setup);
+  made_by.vocabulary = digest_of(training.task().vocabularies());
+  write_known_files(training);
 }
 
-void restore_setup(const Setup& setup, TrainingReport& report) {
-  std::vector<std::filesystem::path> files = vocabulary_paths(setup.run, setup.config.recipe);
-  files.push_back(setup.run.config());
+void restore_setup(const PreparedTraining& training, TrainingReport& report) {
+  std::vector<std::filesystem::path> files = vocabulary_paths(training.run, training.config.recipe);
+  files.push_back(training.run.config());
   const auto gone = std::find_if_not(files.begin(), files.end(), file_is_there);
   if (gone == files.end()) return;
-  write_known_files(setup);
+  write_known_files(training);
   report.warn(fmt::format("{}: was removed during the training, and is written again", gone->string()));
 }
 
 void say_beginning(const PreparedTraining& training, TrainingReport& report) {
-  const Setup& setup = training.setup;
   const Compute& compute = training.compute;
-  const auto& [recipe, made_by] = setup.config;
+  const auto& [recipe, made_by] = training.config;
   const Task& task = training.task();
   for (const std::string& note : task.notes()) report.line(note);
   for (const std::string& note : training.notes) report.line(note);
   for (const UnknownShare& share : task.unknown_shares()) {
     const std::string warning = warning_of_unknowns(share);
     report.warn(warning);
-    if (warning.empty() && has_foreign_vocabulary(setup)) report.line(share_text(share));
+    if (warning.empty() && has_foreign_vocabulary(training)) report.line(share_text(share));
   }
   const bool on_gpu = compute.device == Device::cuda;
   const std::string where = device_text(compute.device, compute.threads, compute.ranks,
@@ -231,13 +227,14 @@ void say_beginning(const PreparedTraining& training, TrainingReport& report) {
   report.line(fmt::format("{}: {} parameters, {}, {}, {}{}; the run is {}", recipe.name,
                           training.model->parameter_count(), task.size_text(), where,
                           name_of(compute.precision), on_gpu ? "" : " by " + kernels_text(compute.precision),
-                          setup.run.path.string()));
-  if (setup.resumes) report.line(place_text(*training.trainer));
+                          training.run.path.string()));
+  if (training.resumes) report.line(place_text(*training.trainer));
   const std::string then = computed_with(training.before), now = computed_with(made_by);
-  if (setup.resumes && then != now)
+  if (training.resumes && then != now)
     report.line(fmt::format("this run was computed with {} and continues with {}: {} may differ", then, now,
                             training.before.precision == made_by.precision ? "the last digits" : "digits"));
-  if (const std::string& from = made_by.initialized_from; !from.empty() && !setup.finetunes())
+  if (const std::string& from = made_by.initialized_from;
+      !from.empty() && !training.config.made_by.is_finetuned())
     report.line(fmt::format(
         "it began with the weights and the vocabulary of {}{}", from,
         recipe.trainer.steps > 0

@@ -22,75 +22,33 @@ namespace rondo {
 // `lm train`: from a recipe and a text to a run folder; resuming a run; and `lm finetune`, a training with
 // other settings and given initial weights.
 
-struct TrainOptions {
-  std::string recipe;              // a name or a file; empty only with resume and base
-  std::string base;                // `lm finetune`: a finished run
-  std::vector<Setting> settings;   // in order of precedence: every --set, then the named flags
-  std::string data;                // a folder with train.txt, or one text file; with base, empty: the base's
-  std::string out;                 // the run folder; empty: runs/RECIPE-N or runs/RECIPE-finetuned-N
-  std::optional<int> threads;      // none: OMP_NUM_THREADS, else one per core
-  std::optional<Device> device{};  // default: cpu, or that of a run which is resumed
-  std::optional<Precision> precision{};  // default: fp32, or that of a run which is resumed
-  std::string init_from;  // a run with the weights to begin with and the vocabulary; empty: none
+struct TrainOptions : ComputeOptions {  // of a run which is resumed the default is what it had
+  std::string recipe{};                 // a name or a file; empty only with resume and base
+  std::string base{};                   // `lm finetune`: a finished run
+  std::vector<Setting> settings{};      // in order of precedence: every --set, then the named flags
+  std::string data{};       // a folder with train.txt, or one text file; with base, empty: the base's
+  std::string out{};        // the run folder; empty: runs/RECIPE-N or runs/RECIPE-finetuned-N
+  std::string init_from{};  // a run with the weights to begin with and the vocabulary; empty: none
   bool resume = false;
-  std::string command;  // what was typed, for config.toml
+  std::string command{};  // what was typed, for config.toml
 };
 
 /// Trains. Returns 0, or 128 + the signal that stopped it (lm/program/terminal.h), once the state is saved.
 int train(const TrainOptions& options);
 
-// --- Its setup ---
-// The setup of a training: the run's folder and settings, the text, the device, and the files to resume
-// from; with all checks that can be made before memory is allocated and time is spent.
+// --- Its beginning ---
+// The run's folder and settings, the text, the device, and the files to resume from; with all checks that can
+// be made before memory is allocated and time is spent.
 
-/// A run before its training: where it is, and with which settings.
-struct Setup {
-  RunConfig config;
-  RunFolder run;  // a new run has no path until its folder is made
-  std::optional<FolderLock> lock;
-  bool resumes;
-
-  /// Ranks other than 0 write no file, so that they need no lock.
-  explicit Setup(const TrainOptions& options, bool locks = true);
-  bool finetunes() const { return !config.made_by.finetuned_from.empty(); }
-  /// Whether it begins with the weights of another run, on the same text or on another one.
-  bool has_base() const { return !base().path.empty(); }
-  RunFolder base() const {
-    return {finetunes() ? config.made_by.finetuned_from : config.made_by.initialized_from};
-  }
-  /// Whether its vocabulary is another run's or another program's, not that of its own text.
-  bool keeps_vocabulary() const {
-    return !config.made_by.initialized_from.empty() || !config.made_by.imported_from.empty();
-  }
-  /// Whether the text must be that of the resumed or finetuned run.
-  bool knows_text() const { return resumes || finetunes(); }
-  /// The run whose vocabulary this one must have.
-  RunFolder known_run() const { return resumes ? run : base(); }
-
-  Task& task() const { return *config.recipe.task; }
-  /// Whether the resumed run has left this file.
-  bool has_left(const std::filesystem::path& file) const { return resumes && file_is_there(file); }
-};
-
-/// Where to compute. A resumed run keeps its device, its threads, and on a GPU its precision, so that it ends
-/// with the same bits.
-Compute compute_of(const TrainOptions& options, const Setup& setup);
-
-/// Reads the data of the setup's task: texts, vocabularies, ids. The vocabularies are those of another run
-/// that are kept, or, of a resumed or finetuned run, those that the text alone does not give again; else they
-/// are made from the text. InputError for data that the recipe cannot train on, or if a resumed or finetuned
-/// run had other data.
-void read_data(const TrainOptions& options, Setup& setup);
-
-/// Before memory is allocated for a model: InputError unless the files that a training begins with fit the
-/// model, and the files that its end needs are undamaged.
-void check_known_files(const Setup& setup, const Module& layout);
-
-/// All that a training needs before it writes a file: its setup, and the task's model, in training.
+/// All that a training needs before it writes a file: the run's settings and folder, and the task's model, in
+/// training.
 struct PreparedTraining {
-  Setup setup;
-  Provenance before = setup.config.made_by;  // of a resumed run: how it was computed so far
-  Compute compute;
+  bool resumes;
+  RunFolder run{};  // a new run has no path until its folder is made
+  std::optional<FolderLock> lock{};
+  RunConfig config{};
+  Provenance before{};  // of a resumed run: how it was computed so far
+  Compute compute{};
   std::unique_ptr<Module> model{};
   std::unique_ptr<Objective> objective{};
   std::unique_ptr<Trainer> trainer{};
@@ -98,10 +56,37 @@ struct PreparedTraining {
   std::vector<SentenceSet> sentence_sets{};  // on which vectors of sentences are measured while it trains
   int64_t log_position = 0;
 
+  /// Ranks that do not lead write no file, so that they need no lock.
   PreparedTraining(const TrainOptions& options, bool leads);
-  Task& task() const { return setup.task(); }
-  const Recipe& recipe() const { return setup.config.recipe; }
+
+  const Recipe& recipe() const { return config.recipe; }
+  Task& task() const { return *config.recipe.task; }
+  /// Whether it begins with the weights of another run, on the same text or on another one.
+  bool has_base() const { return !base().path.empty(); }
+  RunFolder base() const {
+    return {config.made_by.is_finetuned() ? config.made_by.finetuned_from : config.made_by.initialized_from};
+  }
+  /// Whether its vocabulary is another run's or another program's, not that of its own text.
+  bool keeps_vocabulary() const {
+    return !config.made_by.initialized_from.empty() || !config.made_by.imported_from.empty();
+  }
+  /// Whether the text must be that of the resumed or finetuned run.
+  bool knows_text() const { return resumes || config.made_by.is_finetuned(); }
+  /// The run whose vocabulary this one must have.
+  RunFolder known_run() const { return resumes ? run : base(); }
+  /// Whether the resumed run has left this file.
+  bool has_left(const std::filesystem::path& file) const { return resumes && file_is_there(file); }
 };
+
+/// Reads the data of the task: texts, vocabularies, ids. The vocabularies are those of another run that are
+/// kept, or, of a resumed or finetuned run, those that the text alone does not give again; else they are made
+/// from the text. InputError for data that the recipe cannot train on, or if a resumed or finetuned run had
+/// other data.
+void read_data(const TrainOptions& options, PreparedTraining& training);
+
+/// Before memory is allocated for a model: InputError unless the files that a training begins with fit the
+/// model, and the files that its end needs are undamaged.
+void check_known_files(const PreparedTraining& training, const Module& layout);
 
 /// Loads the weights that a training starts or resumes from, or tests a new model (Task::check_gradients()).
 /// Returns the position of the log at that time.
@@ -110,7 +95,7 @@ int64_t load_begin(PreparedTraining& training);
 /// Makes the folder of a new run, and writes its config.toml and vocabularies.
 void write_setup(const TrainOptions& options, PreparedTraining& training);
 /// Writes these files again if one is gone, because without it nothing could use the run, and says so.
-void restore_setup(const Setup& setup, TrainingReport& report);
+void restore_setup(const PreparedTraining& training, TrainingReport& report);
 
 /// Prints what a user should know before the first step.
 void say_beginning(const PreparedTraining& training, TrainingReport& report);

@@ -11,10 +11,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <limits>
 #include <new>
-#include <string_view>
 #include <system_error>
 
 #include "data/text/text.h"

@@ -5,13 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
-#include <string_view>
 #include <thread>
-#include <vector>
 
 #include "cuda/all_reduce.h"
 #include "cuda/runtime.h"
@@ -34,7 +31,7 @@ namespace rondo {
 
 Compute choose_device(const ComputeOptions& options) {
   if (options.threads) set_threads(*options.threads);
-  const Device device = options.device;
+  const Device device = options.device.value_or(Device::cpu);
   const Precision precision = options.precision.value_or(Precision::fp32);
   if (device == Device::cpu) {
     check_input(precision != Precision::tf32,
@@ -63,12 +60,7 @@ std::string kernels_text(Precision precision) {
 /// take time.
 int started_together() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
-    if (const char* const value = std::getenv(name)) {
-      const std::string_view text = value;
-      int count = 0;
-      std::from_chars(text.data(), text.data() + text.size(), count);
-      return count;
-    }
+    if (const char* const count = std::getenv(name)) return std::atoi(count);
   return 1;
 }
 

@@ -24,7 +24,7 @@ inline std::vector<std::string> names_of(Precision) { return {"fp32", "tf32", "b
 
 /// What the command line says of it.
 struct ComputeOptions {
-  Device device = Device::cpu;
+  std::optional<Device> device{};        // none: the CPU
   std::optional<Precision> precision{};  // none: fp32
   std::optional<int> threads{};          // none: unchanged
 };

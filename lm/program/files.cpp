@@ -13,10 +13,8 @@
 #include <limits>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "data/files/files.h"
-#include "data/files/input_file.h"
 #include "data/files/lines.h"
 #include "lm/program/run.h"
 #include "tensor/error.h"
@@ -70,15 +68,6 @@ void check_folder_to_write(const std::string& option, const std::string& folder)
               folder, there.string());
 }
 
-void write_files(const std::string& option, const std::string& folder,
-                 const std::vector<std::pair<std::string, std::string>>& files) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  check(!error, "{} {}: cannot make the folder: {}", option, folder, error.message());
-  for (const auto& [name, content] : files)
-    write_atomically(file_to_write(option, folder + "/" + name), content);
-}
-
 // --- Lines of JSON ---
 
 /// The parser would take a NUL for the end, and a disk that lost power leaves some.
@@ -129,8 +118,8 @@ double figure_at(const nlohmann::json& entry, const std::string& key) {
   return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
 }
 
-std::optional<double> optional_figure_at(const nlohmann::json& entry, const std::string& key) {
-  return entry.contains(key) ? std::optional(figure_at(entry, key)) : std::nullopt;
+double figure_at(const nlohmann::json& entry, const std::string& key, double otherwise) {
+  return entry.contains(key) ? figure_at(entry, key) : otherwise;
 }
 
 // --- Lines of input ---

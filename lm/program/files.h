@@ -8,16 +8,12 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "data/files/input_file.h"
-#include "data/text/corpus.h"
 #include "lm/tasks/task.h"
-#include "tensor/error.h"
 
 namespace rondo {
 
@@ -49,11 +45,6 @@ std::filesystem::path file_to_write(const std::string& option, const std::string
 /// Creates nothing.
 void check_folder_to_write(const std::string& option, const std::string& folder);
 
-/// Writes files of these names and contents into a folder, which is made if need be. InputErrors of
-/// file_to_write(); Error if it cannot be made.
-void write_files(const std::string& option, const std::string& folder,
-                 const std::vector<std::pair<std::string, std::string>>& files);
-
 // --- Lines of JSON ---
 // Files with one JSON object per line: log.jsonl and evaluations.jsonl.
 
@@ -74,8 +65,8 @@ std::string time_text();
 std::int64_t integer_at(const nlohmann::json& entry, const std::string& key);
 /// A figure; NaN where it is null, which is how JSON has figures that are not finite. Other types throw.
 double figure_at(const nlohmann::json& entry, const std::string& key);
-/// The same of a figure that not every task has.
-std::optional<double> optional_figure_at(const nlohmann::json& entry, const std::string& key);
+/// The same of a figure that not every line has; `otherwise` if this one does not.
+double figure_at(const nlohmann::json& entry, const std::string& key, double otherwise);
 
 // --- Lines of input ---
 // Lines of standard input or of a file, for commands that answer each of them.

@@ -6,15 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "data/files/files.h"
 #include "data/files/input_file.h"
 #include "data/text/text.h"
-#include "lm/program/files.h"
 #include "lm/program/probe_report.h"
-#include "lm/program/run.h"
 #include "tensor/allocator.h"
 
 namespace rondo {
@@ -45,7 +41,7 @@ std::string values_text(const Scores& scores) {
 }  // namespace
 
 std::string figure_text(const Recipe& recipe, double nats) {
-  return recipe.task->tokenization().unit == Unit::words
+  return usual_unit(*recipe.task) == PublishedUnit::perplexity
              ? fmt::format("perplexity {:.2f}", std::exp(nats))
              : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
 }

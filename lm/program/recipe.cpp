@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
-#include <vector>
 
 #include "data/text/text.h"
 #include "lm/program/cli.h"
@@ -40,10 +39,8 @@ std::vector<std::pair<std::string, Figures>> further_figures(const PublishedFigu
 }
 
 Json json_of(const Figures& it) {
-  Json json{{"valid", nullptr}, {"test", nullptr}};
-  if (it.valid > 0) json["valid"] = it.valid;
-  if (it.test > 0) json["test"] = it.test;
-  return json;
+  const auto figure = [](double value) { return value > 0 ? Json(value) : Json(); };
+  return {{"valid", figure(it.valid)}, {"test", figure(it.test)}};
 }
 
 /// Whether the trained model depends on a key. Seeds, the division of a batch, names of files, and what is
@@ -51,12 +48,10 @@ Json json_of(const Figures& it) {
 bool makes_the_model(const std::string& key) {
   RunOptions watching;
   const Keys others = section("train", keys_of(watching));
-  const auto is_it = [&](const auto& it) { return it.name == key; };
   if (!key.starts_with("model.") && !key.starts_with("train.") && !key.starts_with("data.")) return false;
-  return std::none_of(others.begin(), others.end(), is_it) && key != "train.seed" &&
-         key != "train.micro_batch" && key != "train.eval_streams" && key != "train.final_streams" &&
-         key != "train.sentences_every" && key != "train.sentence_sets" && key != "data.memory" &&
-         !key.ends_with("files");
+  return !has_key(others, key) && key != "train.seed" && key != "train.micro_batch" &&
+         key != "train.eval_streams" && key != "train.final_streams" && key != "train.sentences_every" &&
+         key != "train.sentence_sets" && key != "data.memory" && !key.ends_with("files");
 }
 
 std::string figure_or_dash(double figure) { return figure > 0 ? fmt::format("{}", figure) : "-"; }
@@ -72,22 +67,17 @@ double published_figure(const PublishedFigures& published, bool finetuned, const
   return split == "valid" ? figures.valid : split == "test" ? figures.test : 0;
 }
 
-bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
-                       std::optional<std::int64_t> test_symbols_scored) {
-  if (published.vocabulary != 0 && published.vocabulary != types) return false;
-  if (published.test_symbols == 0 || !test_symbols_scored) return true;
-  const std::int64_t context_only = published.test_symbols - *test_symbols_scored;  // the first symbol
-  return context_only == 0 || context_only == 1;
-}
-
 bool is_decided_by_finetuning(const std::string& key) {
   OptimizerOptions optimizer;
   ScheduleOptions schedule;
   const Keys whole = section("train", joined({keys_of(optimizer), keys_of(schedule)}));
-  const auto is_it = [&](const Key& it) { return it.name == key; };
-  return (std::any_of(whole.begin(), whole.end(), is_it) && key != "train.weight_decay") ||
-         key == "train.epochs" || key == "train.averaging" || key == "train.early_stopping" ||
-         key == "train.non_monotonic_stopping";
+  return (has_key(whole, key) && key != "train.weight_decay") || key == "train.epochs" ||
+         key == "train.averaging" || key == "train.early_stopping" || key == "train.non_monotonic_stopping";
+}
+
+PublishedUnit usual_unit(const Task& task) {
+  if (!task.predicts_text()) return PublishedUnit::nats;
+  return task.tokenization().unit == Unit::words ? PublishedUnit::perplexity : PublishedUnit::bits;
 }
 
 std::vector<std::string> changed_keys(const Recipe& recipe, bool finetuned) {

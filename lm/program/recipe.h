@@ -64,9 +64,8 @@ inline Keys keys_of(PublishedFigures& it) {
 /// the recipe of a finetuned run, the finetuned figures replace those of the trained model.)
 double published_figure(const PublishedFigures& published, bool finetuned, const std::string& split,
                         bool dynamic, bool cache);
-/// Whether a text with `types` types and this number of scored test symbols can be the paper's.
-bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
-                       std::optional<std::int64_t> test_symbols_scored);
+/// The unit in which a task's loss is usually given: of a text of words its perplexity, of another one bits.
+PublishedUnit usual_unit(const Task& task);
 /// Whether every finetuning gives this key a value of its own.
 bool is_decided_by_finetuning(const std::string& key);
 /// The keys of model, training and text that differ from those of the built-in recipe of this name; none if

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <system_error>
 
 #include "data/files/files.h"
@@ -15,7 +14,7 @@
 #include "data/text/text.h"
 #include "lm/program/cli.h"
 #include "lm/program/files.h"
-#include "lm/program/recipe.h"
+#include "lm/program/terminal.h"
 #include "lm/program/toml.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/trainer.h"
@@ -121,12 +120,14 @@ bool is_file_of_run(const fs::path& file) {
                                                file.filename().string().starts_with("vocab."));
 }
 
+bool is_run(const fs::path& folder) { return file_is_there(RunFolder{folder}.config()); }
+
 std::vector<fs::path> runs_in(const fs::path& folder) {
   std::vector<fs::path> runs;
   std::error_code error;
   for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
        entry.increment(error))
-    if (file_is_there(RunFolder{entry->path()}.config())) runs.push_back(entry->path());
+    if (is_run(entry->path())) runs.push_back(entry->path());
   std::sort(runs.begin(), runs.end());
   return runs;
 }
@@ -144,7 +145,7 @@ void check_new_run_folder(const fs::path& path) {
   check_input(fs::is_directory(status), "--out {}: there is a file of that name; give a new folder",
               path.string());
   if (file_is_there(path / unfinished_name)) return;
-  check_input(!fs::exists(RunFolder{path}.config(), error),
+  check_input(!is_run(path),
               "--out {}: holds a run already; give a new folder, or continue that run with: {}",
               path.string(), resume_command(path));
   bool empty = true;  // except for files of a run killed before its first file was written
@@ -216,7 +217,7 @@ RunFolder make_whole_folder(const fs::path& path, const std::string& recipe_name
 
 RunFolder open_run_folder(const fs::path& path) {
   std::error_code error;
-  if (fs::exists(RunFolder{path}.config(), error)) return {path};
+  if (is_run(path)) return {path};
   const std::vector<fs::path> runs = runs_in(path);
   const std::string why =
       !fs::exists(path, error)         ? "no such folder"
@@ -276,22 +277,6 @@ void read_vocabularies(const RunFolder& folder, const RunConfig& config, Task& t
   check_vocabularies(folder, config.made_by, files);
   task.set_vocabularies(files, folder.path.string());
 }
-void read_vocabularies(const RunFolder& folder, const RunConfig& config) {
-  read_vocabularies(folder, config, *config.recipe.task);
-}
-
-namespace {
-
-/// Throws InputError unless the run has a model, of this layout.
-void check_has_model(const RunFolder& folder, const Module& layout) {
-  check_input(file_is_there(folder.model()),
-              "{} holds no model: {} is written by the first evaluation of its training; if it was moved, "
-              "restore it",
-              folder.path.string(), folder.model().filename().string());
-  check_model_layout(folder.model(), layout);
-}
-
-}  // namespace
 
 void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted,
                  const std::string& remedy) {
@@ -302,9 +287,13 @@ void refuse_task(const RunFolder& folder, const RunConfig& config, const std::st
 OpenTask open_task_without_weights(const std::string& path) {
   RunFolder folder = open_run_folder(path);
   RunConfig config = read_config(folder);
-  read_vocabularies(folder, config);
+  read_vocabularies(folder, config, *config.recipe.task);
   auto model = config.recipe.task->make_layout(config.recipe.task->sizes());
-  check_has_model(folder, *model);
+  check_input(file_is_there(folder.model()),
+              "{} holds no model: {} is written by the first evaluation of its training; if it was moved, "
+              "restore it",
+              folder.path.string(), folder.model().filename().string());
+  check_model_layout(folder.model(), *model);
   return {std::move(folder), std::move(config), std::move(model)};
 }
 
@@ -313,6 +302,37 @@ OpenTask open_task(const std::string& path, Device device) {
   run.model->allocate(device);
   load_model(run.folder.model(), *run.model);
   return run;
+}
+
+std::vector<std::string> open_text_of_run(const OpenTask& run, const std::string& given) {
+  const Provenance& made_by = run.config.made_by;
+  if (given.empty()) check_text_is_there(made_by);
+  run.task().open({.path = given.empty() ? made_by.data : given,
+                   .pipes = given.empty() ? Pipes::refused : Pipes::accepted,
+                   .progress = reading_progress(stderr)});
+  std::vector<std::string> sha256 = sha256_lines(run.task().files());
+  if (is_same_data(made_by.sha256, sha256)) return sha256;
+  check_input(given.empty(), "{}", not_the_text(given));
+  print_warning(name_of_text(made_by.data) +
+                " has changed since this run was made; the figures are those of the text as it is now");
+  return sha256;
+}
+
+void warn_of_changed_files(const OpenTask& run) {
+  Provenance made_by = run.config.made_by;
+  const RunConfig as_trained = read_config(run.folder);
+  for (const NamedFile& it : as_trained.recipe.task->named_files()) {
+    if (it.path->empty() || it.key.empty() || it.begins) continue;
+    for (const NamedFile& now : run.task().named_files())
+      if (now.key == it.key && *now.path == *it.path) {
+        check_input(file_is_there(*it.path), "{}: this file, which the run names, is not there: restore it",
+                    *it.path);
+        if (!made_by.digest_of_named(it.key).empty() &&
+            sha256_hex(InputFile(*it.path)) != made_by.digest_of_named(it.key))
+          print_warning(
+              fmt::format("{}: has changed since the run {} was made", *it.path, run.folder.path.string()));
+      }
+  }
 }
 
 bool unknown_is_trained(const RunConfig& config, const Vocabulary& vocabulary) {

@@ -12,7 +12,6 @@
 #include "data/text/vocabulary.h"
 #include "lm/program/compute.h"
 #include "lm/program/recipe.h"
-#include "lm/program/settings.h"
 #include "tensor/keys.h"
 #include "tensor/version.h"
 
@@ -38,6 +37,9 @@ struct Provenance {
   /// Whether the model has learnt `<unk>` although its vocabulary, another one's, was made without it.
   bool unknown_is_trained = false;
 
+  bool is_finetuned() const { return !finetuned_from.empty(); }
+  /// Whether another program has trained it, and nothing since.
+  bool is_imported() const { return !imported_from.empty() && !is_finetuned(); }
   /// The digest of a file that settings name (Task::named_files()).
   std::string& digest_of_named(const std::string& key) { return key == "ngram" ? ngram : embedding_file; }
 };
@@ -97,6 +99,8 @@ struct RunFolder {
 /// with a config.toml.
 bool is_file_of_run(const std::filesystem::path& file);
 
+/// Whether a folder is that of a run.
+bool is_run(const std::filesystem::path& folder);
 /// The runs in a folder, as of a sweep, by their names.
 std::vector<std::filesystem::path> runs_in(const std::filesystem::path& folder);
 
@@ -139,10 +143,9 @@ void check_vocabularies(const RunFolder& folder, const Provenance& made_by,
 /// The files of a run's vocabularies.
 std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, const Recipe& recipe);
 
-/// Reads the vocabularies of a run into its task. InputError, naming the file, if one is missing or broken,
-/// or if they are not those that the run was made with. Without sentencepiece those of pieces cannot encode.
-void read_vocabularies(const RunFolder& folder, const RunConfig& config);
-/// The same into another task of that kind, as of a training that begins with this run.
+/// Reads the vocabularies of a run into its task, or into another one of that kind, as of a training that
+/// begins with this run. InputError, naming the file, if one is missing or broken, or if they are not those
+/// that the run was made with. Without sentencepiece those of pieces cannot encode.
 void read_vocabularies(const RunFolder& folder, const RunConfig& config, Task& task);
 
 /// Throws InputError for a run of another task than a command is for; `remedy` ends the text.
@@ -167,6 +170,13 @@ struct OpenTask {
 OpenTask open_task(const std::string& path, Device device = Device::cpu);
 /// The same without reading the weights: the model has a layout, but no memory.
 OpenTask open_task_without_weights(const std::string& path);
+
+/// Opens the run's own text: `given` says where it lies now, if it has moved. Returns "HEX  FILE" of its
+/// files. If it is not the text that the run was made with: InputError if it is `given`, else a warning.
+std::vector<std::string> open_text_of_run(const OpenTask& run, const std::string& given);
+/// Throws InputError if a file that the run's settings name beside the data is missing; warns if it has
+/// changed.
+void warn_of_changed_files(const OpenTask& run);
 
 /// Whether a language model has learnt `<unk>`, so that its figures with unknown symbols mean something.
 bool unknown_is_trained(const RunConfig& config, const Vocabulary& vocabulary);

@@ -44,8 +44,12 @@ std::string instead_of(const std::string& name, const std::vector<Key>& keys) {
                   fmt::join(sections_of(keys), ", "), this_program()));
 }
 
+auto find_named(const std::vector<Key>& keys, const std::string& name) {
+  return std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
+}
+
 const Key& find_key(const std::string& name, const std::string& where, const std::vector<Key>& keys) {
-  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
+  const auto found = find_named(keys, name);
   if (found == keys.end())
     throw InputError(fmt::format("{}: unknown key '{}'{}", where, excerpt(name), instead_of(name, keys)));
   return *found;
@@ -153,6 +157,10 @@ std::string given_text(const TomlValue& value) {
 
 }  // namespace
 
+bool has_key(const std::vector<Key>& keys, const std::string& name) {
+  return find_named(keys, name) != keys.end();
+}
+
 void read_toml(const std::string& text, const std::string& file, const std::vector<Key>& keys,
                OtherKeys others) {
   const std::vector<std::string> sections = sections_of(keys);
@@ -160,8 +168,7 @@ void read_toml(const std::string& text, const std::string& file, const std::vect
     return std::find(sections.begin(), sections.end(), name) != sections.end();
   };
   for (const TomlKey& it : parse_toml(text, file)) {
-    const auto is_it = [&](const Key& key) { return key.name == it.name; };
-    if (others == OtherKeys::ignored && std::none_of(keys.begin(), keys.end(), is_it)) continue;
+    if (others == OtherKeys::ignored && !has_key(keys, it.name)) continue;
     const std::string where = place_text(file, it.position), section = it.name.substr(0, it.name.rfind('.'));
     check_input(it.name != section || !is_section(section),
                 "{}: '{}' is a section: write [{}] and its keys below", where, section, section);

@@ -26,6 +26,8 @@ enum class OtherKeys { refused, ignored };
 void read_toml(const std::string& text, const std::string& file, const std::vector<Key>& keys,
                OtherKeys others = OtherKeys::refused);
 
+bool has_key(const std::vector<Key>& keys, const std::string& name);
+
 /// Assigns one value, written as in TOML; strings need no quotes. Returns its key. InputErrors as read_toml,
 /// naming `where`.
 const Key& apply_setting(const Setting& setting, const std::vector<Key>& keys);

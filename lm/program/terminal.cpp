@@ -7,12 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <csignal>
-#include <cstdio>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "data/files/lines.h"
 #include "lm/program/compute.h"
@@ -72,9 +68,10 @@ void print_warning(const std::string& warning) {
   if (!warning.empty()) print_note("warning: " + warning);
 }
 
-void print_json(const nlohmann::ordered_json& json) {
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
+void print_json(const nlohmann::ordered_json& json) { fmt::print("{}", json_text(json)); }
 
 void print_symbol(std::string_view id, std::string_view symbol, double nats) {
   fmt::print("{}\t{}\t{:.6f}\n", id, symbol, 0 - nats);  // 0 - 0 is not -0

@@ -61,7 +61,8 @@ void print_notes(const std::vector<std::string>& notes);
 /// Prints "lm: warning: WARNING" on stderr; nothing if it is empty.
 void print_warning(const std::string& warning);
 
-/// The object of --json, indented; what is not UTF-8 is U+FFFD.
+/// The object of --json, indented, with a newline; what is not UTF-8 is U+FFFD.
+std::string json_text(const nlohmann::ordered_json& json);
 void print_json(const nlohmann::ordered_json& json);
 
 /// A row of --per-symbol: where the symbol is, its text as in vocab.txt, its natural-log probability.

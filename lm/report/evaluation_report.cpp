@@ -7,15 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <variant>
-#include <vector>
 
 #include "data/text/source.h"
 #include "data/text/symbols.h"
 #include "lm/program/log.h"
 #include "lm/program/terminal.h"
-#include "lm/report/run_groups.h"
 
 namespace rondo {
 

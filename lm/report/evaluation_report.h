@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "data/text/corpus.h"
-#include "data/text/vocabulary.h"
 #include "lm/evaluation/adaptive_evaluation.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/evaluation/scores.h"

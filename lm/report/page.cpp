@@ -53,23 +53,17 @@ std::vector<PlotPoint> thinned(const std::vector<PlotPoint>& points) {
   return result;
 }
 
-/// The unit of a run's loss.
-PublishedUnit unit_of(const Task& task) {
-  return !task.predicts_text()                     ? PublishedUnit::nats
-         : task.tokenization().unit == Unit::words ? PublishedUnit::perplexity
-                                                   : PublishedUnit::bits;
-}
 double converted(double nats, PublishedUnit unit) {
   return unit == PublishedUnit::perplexity ? std::exp(nats)
          : unit == PublishedUnit::bits     ? nats / std::numbers::ln2
                                            : nats;
 }
 struct CurveDrawing {
-  explicit CurveDrawing(const Runs& of) : runs(of), unit(unit_of(*of[0]->recipe().task)) {
+  explicit CurveDrawing(const Runs& of) : runs(of), unit(usual_unit(*of[0]->recipe().task)) {
     std::vector<std::string> paths;
     for (const auto& run : runs) {
       paths.push_back(run->path);
-      if (unit_of(*run->recipe().task) != unit) unit = PublishedUnit::nats;
+      if (usual_unit(*run->recipe().task) != unit) unit = PublishedUnit::nats;
     }
     names = names_of_runs(paths);
   }
@@ -263,9 +257,11 @@ std::vector<Figure> figures_of(const Runs& runs) {
 
 void write_pictures(const std::string& option, const std::string& folder,
                     const std::vector<Figure>& figures) {
-  std::vector<std::pair<std::string, std::string>> files;
-  for (const Figure& it : figures) files.emplace_back(it.name + ".svg", it.svg);
-  write_files(option, folder, files);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  check(!error, "{} {}: cannot make the folder: {}", option, folder, error.message());
+  for (const Figure& it : figures)
+    write_atomically(file_to_write(option, fmt::format("{}/{}.svg", folder, it.name)), it.svg);
 }
 
 // --- Plot page ---

@@ -27,7 +27,8 @@ struct Figure {
   std::string svg;   // a whole SVG document
   std::string caption{};
 };
-/// Writes each picture as a file. InputErrors and Errors of write_files().
+/// Writes each picture as a file into a folder, which is made if need be. InputErrors of file_to_write();
+/// Error if the folder cannot be made.
 void write_pictures(const std::string& option, const std::string& folder, const std::vector<Figure>& figures);
 
 /// Names that tell runs apart: their folders' names or, if two are the same, the whole paths.

@@ -40,8 +40,7 @@ ShownSettings compared_settings(const RunRecord& run) {
 }  // namespace
 
 bool holds_runs(const std::filesystem::path& folder) {
-  return std::filesystem::is_directory(folder) && !file_is_there(RunFolder{folder}.config()) &&
-         !runs_in(folder).empty();
+  return std::filesystem::is_directory(folder) && !is_run(folder) && !runs_in(folder).empty();
 }
 
 std::pair<Runs, int> read_runs(const std::vector<std::string>& paths) {
@@ -165,37 +164,17 @@ std::vector<ScoreStyle> styles_of(const Runs& runs) {
 
 ScoreStyle decisive_score(const Recipe& recipe) {
   const std::string metric = recipe.task->selection_metric();
-  if (metric == "nats")
-    return score_style(recipe.task->tokenization().unit == Unit::words ? "perplexity" : "bits");
+  if (metric == "nats") return score_style(name_of(usual_unit(*recipe.task)));
   ScoreStyle style = score_style(metric);
   style.higher_is_better = recipe.task->higher_is_better();
   return style;
 }
 
-namespace {
-
-/// Returns why a run has no published figures beside its own; empty: it has, or there are none.
-std::string why_not_published(const RunRecord& run) {
-  const PublishedFigures& published = run.recipe().published;
-  const auto& test = run.measured[test_kind];
-  if (published_text(published).empty()) return "";
-  if (const auto changed = changed_keys(run.recipe(), run.is_finetuned()); !changed.empty())
-    return fmt::format("settings are not those of the recipe {}: {}", run.recipe().name,
-                       fmt::join(changed, ", "));
-  if (!run.is_of_the_papers_text())
-    return fmt::format(
-        "of another text (published.vocabulary = {}, here {}; published.test_symbols = {}, here {})",
-        published.vocabulary, run.types, published.test_symbols, test ? test->symbols : 0);
-  return run.finished ? "" : "the run is unfinished";
-}
-
-}  // namespace
-
 void warn_of_figures(const Runs& runs) {
   std::map<std::string, std::vector<std::string>> warnings;                 // each with its runs
   std::map<std::vector<std::string>, std::set<std::int64_t>> vocabularies;  // of runs of one text
   for (const auto& run : runs) {
-    if (const std::string why = why_not_published(*run); !why.empty())
+    if (const std::string why = run->why_not_published(); !why.empty())
       warnings["published figures are left out: " + why].push_back(run->path);
     if (!run->measured[valid_kind] && !run->steps.empty()) warnings["not evaluated yet"].push_back(run->path);
     if (!run->recipe().task->predicts_text()) continue;

@@ -1,13 +1,14 @@
 // The record of a run.
 #include "lm/report/run_record.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "data/files/input_file.h"
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"
-#include "lm/program/run.h"
 #include "lm/training/trainer.h"
 
 namespace rondo {
@@ -54,12 +55,12 @@ KeptMeasurement measurement_in(const Entry& entry, const Task& task) {
 
 LoggedMoment moment_in(const Entry& entry) {
   const auto epoch = static_cast<double>(integer_at(entry, "epoch"));
-  return {integer_at(entry, "step"), optional_figure_at(entry, "epochs_trained").value_or(epoch),
-          optional_figure_at(entry, "training_seconds").value_or(not_known)};
+  return {integer_at(entry, "step"), figure_at(entry, "epochs_trained", epoch),
+          figure_at(entry, "training_seconds", not_known)};
 }
 
 void read_steps(const Entry& entry, RunRecord& run) {
-  const auto figure = [&](const char* key) { return optional_figure_at(entry, key).value_or(not_known); };
+  const auto figure = [&](const char* key) { return figure_at(entry, key, not_known); };
   run.steps.push_back({moment_in(entry), figure("nats"), figure("learning_rate"), figure("gradient_norm")});
 }
 
@@ -177,7 +178,7 @@ RunRecord read_run(const std::string& path) {
     else
       kept.push_back(std::move(it));
   if (file_is_there(vocabulary_paths(folder, recipe).back()) || kept.empty()) {
-    read_vocabularies(folder, run.config);
+    read_vocabularies(folder, run.config, *recipe.task);
     run.vocabulary_size = recipe.task->vocabulary().size();
     run.types = recipe.task->vocabulary().types();
     run.parameters = recipe.task->make_layout(recipe.task->sizes())->parameter_count();
@@ -193,18 +194,29 @@ RunRecord read_run(const std::string& path) {
   return run;
 }
 
-bool RunRecord::is_of_the_papers_text() const {
+std::string RunRecord::why_not_published() const {
+  const PublishedFigures& published = recipe().published;
+  if (published_text(published).empty()) return "";
+  if (const auto changed = changed_keys(recipe(), is_finetuned()); !changed.empty())
+    return fmt::format("settings are not those of the recipe {}: {}", recipe().name,
+                       fmt::join(changed, ", "));
   const auto& test = measured[test_kind];
-  return may_be_the_papers(recipe().published, types, test ? std::optional(test->symbols) : std::nullopt);
+  const bool has_its_types = published.vocabulary == 0 || published.vocabulary == types;
+  const std::int64_t left_out = test ? published.test_symbols - test->symbols : 0;
+  const bool has_its_length =
+      published.test_symbols == 0 || left_out == 0 || left_out == 1;  // the first symbol may be context only
+  if (!has_its_types || !has_its_length)
+    return fmt::format(
+        "of another text (published.vocabulary = {}, here {}; published.test_symbols = {}, here {})",
+        published.vocabulary, types, published.test_symbols, test ? test->symbols : 0);
+  return finished ? "" : "the run is unfinished";
 }
 
 double RunRecord::published(std::size_t kind) const {
   const MeasurementKind& of = kinds_of_measurement[kind];
   const bool is_read_as_published =
       !of.is_plain() || !measured[kind] || measured[kind]->read == recipe().task->preferred_reading();
-  if (!finished || !is_read_as_published || !is_of_the_papers_text() ||
-      !changed_keys(recipe(), is_finetuned()).empty())
-    return 0;
+  if (!is_read_as_published || !why_not_published().empty()) return 0;
   return published_figure(recipe().published, is_finetuned(), of.split, of.dynamic, of.cache);
 }
 

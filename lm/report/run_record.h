@@ -3,7 +3,6 @@
 // plot` read nothing else. Groups of runs, and means over them: lm/report/run_groups.h.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -86,10 +85,9 @@ struct RunRecord {
   LoggedEvaluation last_evaluation() const {
     return evaluations.empty() ? LoggedEvaluation{.when = {0, 0, not_known}} : evaluations.back();
   }
-  bool is_finetuned() const { return !config.made_by.finetuned_from.empty(); }
-  /// Whether another program has trained it, and nothing since.
-  bool is_imported() const { return !config.made_by.imported_from.empty() && !is_finetuned(); }
-  bool is_of_the_papers_text() const;
+  bool is_finetuned() const { return config.made_by.is_finetuned(); }
+  /// Returns why the paper's results are not those of such a run; empty: they are, or there are none.
+  std::string why_not_published() const;
   /// Returns the paper's result for the same kind of model, trained to its end, on the same text, read in the
   /// same way; 0 if there is none.
   double published(std::size_t kind) const;

@@ -7,16 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "data/files/lines.h"
-#include "lm/program/cli.h"
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"
 #include "lm/program/terminal.h"
-#include "tensor/error.h"
 
 namespace rondo {
 
@@ -63,7 +60,7 @@ TableCell epochs_cell(const RunRecord& run) {
 }
 
 std::string state_of(const RunRecord& run) {
-  if (run.is_imported()) return "imported";
+  if (run.config.made_by.is_imported()) return "imported";
   if (!run.finished) return "unfinished";
   return run.keeps_base ? "finished, weights unchanged" : "finished";
 }
@@ -81,7 +78,7 @@ bool shows_score(const RunRecord& run, const std::string& key, bool same_symbols
   const PublishedFigures& published = run.recipe().published;
   const bool is_published =
       (published.trained.valid > 0 || published.trained.test > 0) && name_of(published.unit) == key;
-  return (run.recipe().task->tokenization().unit == Unit::words) == (key == "perplexity") || is_published;
+  return name_of(usual_unit(*run.recipe().task)) == key || is_published;
 }
 
 /// Whether all runs have the same kind of symbols.
@@ -242,22 +239,8 @@ TextTable table_of(const Runs& runs) {
   return rows.table;
 }
 
-void print_table(const Runs& runs, TableForm form) {
-  const TextTable table = table_of(runs);
-  switch (form) {
-    case TableForm::text:
-      fmt::print("{}", text_of(table));
-      break;
-    case TableForm::markdown:
-      fmt::print("{}", markdown_of(table));
-      break;
-    case TableForm::csv:
-      fmt::print("{}", csv_of(table));
-      break;
-    case TableForm::json:
-      print_json({{"rows", json_of(table)}});
-      break;
-  }
+void print_table(const Runs& runs, TableText* write) {
+  fmt::print("{}", write(table_of(runs)));
   warn_of_figures(runs);
 }
 

@@ -10,8 +10,7 @@ namespace rondo {
 /// Makes a table. Finished runs that differ only in their seed share a row.
 TextTable table_of(const Runs& runs);
 
-enum class TableForm { text, markdown, csv, json };
-/// Prints a table on stdout, and on stderr what in it may mislead.
-void print_table(const Runs& runs, TableForm form = TableForm::text);
+/// Prints a table on stdout, as `write` writes it, and on stderr what in it may mislead.
+void print_table(const Runs& runs, TableText* write = text_of);
 
 }  // namespace rondo

@@ -4,10 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
@@ -19,7 +17,6 @@
 #include "lm/evaluation/skip_thought_evaluation.h"
 #include "lm/program/files.h"
 #include "lm/program/log.h"
-#include "lm/program/run.h"
 #include "lm/program/terminal.h"
 #include "lm/report/evaluation_report.h"
 #include "tensor/error.h"

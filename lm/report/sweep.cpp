@@ -13,8 +13,6 @@
 
 #include "data/files/lines.h"
 #include "data/text/text.h"
-#include "lm/program/cli.h"
-#include "lm/program/recipe.h"
 #include "tensor/error.h"
 
 namespace rondo {

@@ -135,7 +135,8 @@ std::string html_of(const TextTable& table) {
   return html + "</table>\n";
 }
 
-Json json_of(const TextTable& table) {
+/// The rows, each an object.
+static Json json_of(const TextTable& table) {
   const auto value_of = [](const TableCell& cell, bool is_text) -> Json {
     if (cell.text == dash) return nullptr;
     if (cell.number && cell.number->n > 1)
@@ -151,6 +152,8 @@ Json json_of(const TextTable& table) {
   }
   return rows;
 }
+
+std::string json_text_of(const TextTable& table) { return json_text({{"rows", json_of(table)}}); }
 
 std::string csv_of(const TextTable& table) {
   const Json rows = json_of(table);

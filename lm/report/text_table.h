@@ -2,8 +2,6 @@
 // HTML. Of runs: lm/report/run_table.h.
 #pragma once
 
-#include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -45,7 +43,8 @@ int table_width();
 /// Returns the lines of a table. What all of several rows have in common stands above it. The header has two
 /// lines: in one it would be wider than the numbers. Columns beyond `width` follow below, each part of the
 /// table with the first column.
-std::string text_of(const TextTable& table, int width = table_width());
+std::string text_of(const TextTable& table, int width);
+inline std::string text_of(const TextTable& table) { return text_of(table, table_width()); }
 /// Returns Markdown, for a page on GitHub.
 std::string markdown_of(const TextTable& table);
 /// Returns HTML, for lm/report/page.h.
@@ -54,8 +53,11 @@ std::string html_of(const TextTable& table);
 /// several runs columns of their own have the deviation, and how many runs have a value.
 std::string csv_of(const TextTable& table);
 
-/// Returns a list of rows, each with its values by the names of the columns: a number, a text, null for a
-/// dash, or {"mean", "deviation", "n"} of several runs.
-nlohmann::ordered_json json_of(const TextTable& table);
+/// Returns {"rows": [...]}, indented: of each row its values by the names of the columns: a number, a text,
+/// null for a dash, or {"mean", "deviation", "n"} of several runs.
+std::string json_text_of(const TextTable& table);
+
+/// One of these forms.
+using TableText = std::string(const TextTable&);
 
 }  // namespace rondo

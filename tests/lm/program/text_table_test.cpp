@@ -54,7 +54,7 @@ TEST(TextTables, CsvHasANumberAFieldAndDeviationsInColumnsOfTheirOwn) {
             "\"a, \"\"b\"\"\",1.5,0.7071067811865476,2,3\n"
             "c,,,,\n");
   EXPECT_EQ(
-      json_of(table),
+      nlohmann::ordered_json::parse(json_text_of(table)).at("rows"),
       nlohmann::ordered_json::parse(
           R"([{"run": "a, \"b\"", "bits": {"mean": 1.5, "deviation": 0.7071067811865476, "n": 2}, "n": 3},
                     {"run": "c", "bits": null, "n": null}])"));
