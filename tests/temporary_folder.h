@@ -44,6 +44,15 @@ inline std::string bytes_of_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// Puts `to` in the first place where the file has `from`.
+inline void replace_in_file(const std::filesystem::path& path, const std::string& from,
+                            const std::string& to) {
+  std::string bytes = bytes_of_file(path);
+  const std::size_t at = bytes.find(from);
+  ASSERT_NE(at, std::string::npos) << "no '" << from << "' in " << path;
+  write_bytes(path, bytes.replace(at, from.size(), to));
+}
+
 /// In place; a second time it is undone.
 inline void flip_bit(const std::filesystem::path& path, std::size_t bit) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);

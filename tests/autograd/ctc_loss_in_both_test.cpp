@@ -1,6 +1,6 @@
 // The CTC loss: against PyTorch (tests/golden/make_ctc_golden.py), against the sum over all paths of tiny
 // sequences, and over so many frames that rounding would show; what is skipped, and errors. On a GPU:
-// ctc_loss_on_gpu_test.cpp.
+// functions_on_gpu_test.cpp.
 #include "autograd/ctc_loss.h"
 
 #include <gtest/gtest.h>

@@ -2,8 +2,9 @@
 // tensor/kernels/kernels.h these cover Drop, ScaleRows, GatherRows, AccumulateRows, OneHot, MixtureLoss,
 // CrossEntropyInPlace and TransposeFirstTwo; Moments, Softmax, LogSoftmax, MaskedSoftmax, MaxOverFirst,
 // NormalizeRows and LogitsCrossEntropy with their backward passes.
-// tests/tensor/tensors_on_gpu_test.cpp covers Fill, Copy, Accumulate, Scale, ColumnSums and PartialSums,
-// masks_on_gpu_test.cpp there DropoutMask.
+// tests/tensor/tensors_on_gpu_test.cpp covers Fill, Copy, Accumulate, Scale, ColumnSums, PartialSums
+// and DropoutMask.
+#include "autograd/ctc_loss.h"
 #include "tests/autograd/function_cases.h"
 #include "tests/cuda/device.h"
 
@@ -155,6 +156,42 @@ TEST(FunctionsOnGpu, MemoryUsedAgainWhileWorkWaits) {
         return y;
       },
       samples({{2, 30}, {30}, {5, 30}}, {-0.5, 0.5}));
+}
+
+// ---- the CTC loss at its limits, by the kernels of tensor/kernels/ctc.h ----
+
+using Variables = std::vector<Variable>;
+
+/// Sequences of up to `most` labels, some of them repeated, over up to T frames.
+CtcTargets some_targets(int64_t B, int64_t T, int32_t most, int32_t V) {
+  std::vector<std::vector<int32_t>> labels;
+  Lengths frames;
+  for (int64_t b = 0; b < B; ++b) {
+    std::vector<int32_t> mine;
+    for (int32_t j = 0; j < most - static_cast<int32_t>(b); ++j) mine.push_back(1 + (j / 2 + j) % (V - 1));
+    labels.push_back(mine);
+    frames.push_back(T - 2 * b);
+  }
+  return {labels, frames};
+}
+
+// More states than threads of a block, and so many frames that probabilities are rescaled.
+TEST(CtcLossOnGpu, OfManyLabels) {
+  NEED_GPU();
+  const CtcTargets few = some_targets(3, 30, 17, 9), many = some_targets(1, 258, 257, 300);
+  expect_same_on_both([&](const Variables& x) { return ctc_loss(x[0], few); }, samples({{30, 3, 9}}));
+  expect_same_on_both([&](const Variables& x) { return ctc_loss(x[0], many); }, samples({{258, 1, 300}}));
+}
+
+TEST(CtcLossOnGpu, OfNoFramesAndOfNoSequences) {
+  NEED_GPU();
+  expect_same_on_both(
+      [](const Variables& x) {
+        return ctc_loss(x[0], CtcTargets({{}, {1}}, {0, 0}));
+      },
+      samples({{0, 2, 3}}));
+  expect_same_on_both([](const Variables& x) { return ctc_loss(x[0], CtcTargets({}, {})); },
+                      samples({{4, 0, 3}}));
 }
 
 }  // namespace

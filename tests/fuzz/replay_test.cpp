@@ -2,8 +2,6 @@
 // in the ordinary tests, without libFuzzer.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <random>
 
 #include "tests/fuzz/target.h"

@@ -7,7 +7,7 @@ Each corpus: pairs of a reference and a hypothesis; of words and of characters t
 substitutions, insertions and deletions of the whole corpus, and the rate. Where alignments with as few edits
 differ in their counts, jiwer takes any of them, so that tests compare `edits` and `rate`.
 
-This is not a test and no part of the build. Next: tests/lm/evaluation/error_rate_test.cpp.
+This is not a test and no part of the build. Next: tests/lm/evaluation/metrics_test.cpp.
 """
 
 import importlib.metadata

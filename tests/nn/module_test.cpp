@@ -1,7 +1,6 @@
 // Modules lay parameters out once, in two buffers.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "autograd/functions.h"

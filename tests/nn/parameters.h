@@ -3,7 +3,6 @@
 
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "nn/recurrent/recurrent_stack.h"
 

@@ -1,8 +1,6 @@
 // Solutions of docs/tour/4_module.md.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "nn/layers/linear.h"
 #include "optim/optimizer.h"
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "data/text/corpus.h"

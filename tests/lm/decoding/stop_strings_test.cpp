@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "lm/decoding/sampling.h"
 #include "tests/tensor/errors.h"
 

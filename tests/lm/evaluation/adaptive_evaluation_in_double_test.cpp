@@ -2,6 +2,7 @@
 #include "lm/evaluation/adaptive_evaluation.h"
 
 #include "tests/lm/evaluation/plain_adaptation.h"
+#include "tests/nn/settings.h"
 
 namespace rondo {
 namespace {
@@ -28,10 +29,7 @@ void PrintTo(const Case& it, std::ostream* out) { *out << it.name; }
 /// Everything that drops something is on, and must have no effect.
 LanguageModelOptions options_of(const Case& it) {
   LanguageModelOptions options;
-  options.embedding = 3;
-  options.hidden = {4};
-  options.dropout = 0.5;
-  options.variational = true;
+  set(options, "embedding=3 hidden=[4] dropout=0.5 variational=true");
   options.regularization = {.dropout = 0.4};
   options.embedding_init.range = 1;
   it.change(options);
@@ -40,10 +38,7 @@ LanguageModelOptions options_of(const Case& it) {
 
 /// The form of AWD-LSTM-MoS.
 void mixture(LanguageModelOptions& options) {
-  options.tied = true;
-  options.experts = 3;
-  options.latent_dropout = 0.3;
-  options.embedding_dropout = 0.2;
+  set(options, "tied=true experts=3 latent_dropout=0.3 embedding_dropout=0.2");
   options.regularization = {.weight_drop = 0.5};
 }
 

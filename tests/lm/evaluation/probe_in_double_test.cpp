@@ -11,6 +11,7 @@
 #include "lm/tasks/skip_thought.h"
 #include "lm/tasks/speech.h"
 #include "tests/lm/evaluation/shift.h"
+#include "tests/nn/settings.h"
 
 namespace rondo::probe_test {
 namespace {
@@ -98,11 +99,7 @@ void expect_probed(Module& model, const Case& of, size_t sequences, const std::v
 
 TEST(ProbeOfAReader, DifferentiatesTheLossOfTheAnswer) {
   AttentiveReaderOptions options;
-  options.cell = "gru";
-  options.embedding = 3;
-  options.hidden = 4;
-  options.init_all = 0.8;
-  options.trained_initial_states = true;
+  set(options, "cell=gru embedding=3 hidden=4 init_all=0.8 trained_initial_states=true");
   AttentiveReader model(options, 7, 3);
   const std::vector<Ids> documents = {{1, 0, 5, 2, 6}, {3, 4}, {2, 5, 1}, {6, 0, 0}},
                          asked = {{4, 0, 3}, {1}, {2, 6}, {5}};
@@ -132,10 +129,7 @@ TEST(ProbeOfAReader, DifferentiatesTheLossOfTheAnswer) {
 
 TEST(ProbeOfSkipThought, DifferentiatesTheLossesOfTheEndsOfBothNeighbours) {
   SkipThoughtOptions options;
-  options.encoder = SkipEncoder::combine;
-  options.embedding = 3;
-  options.hidden = 4;
-  options.init_all = 0.8;
+  set(options, "encoder=combine embedding=3 hidden=4 init_all=0.8");
   SkipThought model(options, 6);
   const std::vector<Ids> sentences = {{1, 2, 0}, {3, 4, 5, 0}, {2, 0}, {5, 5, 1, 2, 0}, {4, 0}};
   Triples triples;
@@ -177,9 +171,7 @@ TEST(ProbeOfSkipThought, DifferentiatesTheLossesOfTheEndsOfBothNeighbours) {
 TEST(ProbeOfARecogniser, DifferentiatesTheLossOfTheTranscript) {
   const FrameOptions frames{.filterbank = {.filters = 3}, .deltas = 0};
   CtcModelOptions options;
-  options.layers = 1;
-  options.hidden = 4;
-  options.init_all = 0.8;
+  set(options, "layers=1 hidden=4 init_all=0.8");
   CtcModel model(options, width_of(frames), 4);
   Utterances utterances{.options = frames};
   utterances.labels = {{1, 3}, {2, 2, 2}, {2}};  // the second one is too short for its labels

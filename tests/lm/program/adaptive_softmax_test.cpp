@@ -44,7 +44,7 @@ class WordsByFrequency : public ToyTraining {
 // tests/nn/output/adaptive_softmax_in_both_test.cpp.
 TEST(AdaptiveSoftmaxRun, IsTrainedAndMeasured) {
   WordsByFrequency data;
-  output_of_lm(data.train("run"));
+  data.trained("run");
   const std::string run = data.path("run"), vocabulary = bytes_of_file(run + "/vocab.txt");
   EXPECT_LT(vocabulary.find("w0\n"), vocabulary.find("w29\n")) << "in order of frequency, for the clusters";
 
@@ -59,8 +59,7 @@ TEST(AdaptiveSoftmaxRun, IsTrainedAndMeasured) {
 
   const double nats = json_of_lm({"eval", run}).at("nats");
   EXPECT_LT(nats, std::log(31));
-  EXPECT_LT(json_of_lm({"eval", run, "--cache", "--set", "cache.lambda=0.05"}).at("nats").get<double>(),
-            nats + 1);
+  EXPECT_LT(json_of_lm({"eval", run, "--cache", "cache.lambda=0.05"}).at("nats").get<double>(), nats + 1);
   EXPECT_NE(json_of_lm({"eval", run, "--dynamic"}).at("nats").get<double>(), nats);
 }
 
@@ -72,10 +71,9 @@ TEST(AdaptiveSoftmaxRun, ResumesToTheSameBytes) {
 // What is wrong in any text: recipes_test.cpp.
 TEST(AdaptiveSoftmaxRun, RefusesAVocabularyThatDoesNotFillItsClusters) {
   const WordsByFrequency data;
-  expect_refused_training(data, {"--set", "model.cutoffs=[10, 31]"},
+  expect_refused_training(data, {"model.cutoffs=[10, 31]"},
                           "the last cluster begins at symbol 31 and needs two, and the vocabulary has 32");
-  expect_refused_training(data, {"--set", "data.max_size=4"},
-                          "it has only 4 symbols: set model.output = \"softmax\"");
+  expect_refused_training(data, {"data.max_size=4"}, "it has only 4 symbols: set model.output = \"softmax\"");
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "data/text/streams.h"
 #include "lm/evaluation/evaluation.h"
@@ -15,34 +14,31 @@
 namespace rondo {
 namespace {
 
-class AdaptiveTest : public testing::Test {
+class AdaptiveTest : public SmallDataTest {
  protected:
   static void SetUpTestSuite() {
-    data = new SmallData;
+    SmallDataTest::SetUpTestSuite();
     data->trained("run", {"--epochs", "4"});
   }
-  static void TearDownTestSuite() { delete data; }
 
   static Words eval(const Words& more) {
-    Words words{"eval", data->path("run"), "--threads", "1", "--set", "dynamic.statistics_streams=10"};
+    Words words{"eval", data->path("run"), "--threads", "1", "dynamic.statistics_streams=10"};
     if (std::find(more.begin(), more.end(), "--dynamic") == more.end()) words.resize(4);
     return words + more;
   }
   static Json json_of(const Words& more) { return json_of_lm(eval(more)); }
   static double nats_of(const Words& more) { return json_of(more).at("nats"); }
-
-  inline static SmallData* data = nullptr;
 };
 
 TEST_F(AdaptiveTest, SaysWhatWasDone) {
-  const std::string text = output_of_lm(eval({"--dynamic", "--cache", "--split", "test", "--set",
-                                              "cache.theta=0.5", "--set", "dynamic.decay=0.01"}));
+  const std::string text = output_of_lm(
+      eval({"--dynamic", "--cache", "--split", "test", "cache.theta=0.5", "dynamic.decay=0.01"}));
   expect_contains(text, "adapting: dynamic.learning_rate=5e-05, dynamic.decay=0.01, dynamic.epsilon=2e-05, ");
   expect_contains(text, ", cache.window=2000, cache.theta=0.5, cache.lambda=0.1\n");
   expect_contains(text, "test: 159 symbols in one stream\n");
   expect_contains(text, "\nunknowns    0\n");
 
-  const Json json = json_of({"--dynamic", "--cache", "--set", "dynamic.style=old"});
+  const Json json = json_of({"--dynamic", "--cache", "dynamic.style=old"});
   EXPECT_EQ(json.at("dynamic").at("style"), "old");
   // (150 x 8 - 1) / 10 steps of 10 streams, in 24 chunks of 5.
   EXPECT_EQ(json.at("dynamic").at("statistics_symbols"), 1190);
@@ -58,14 +54,9 @@ TEST_F(AdaptiveTest, SaysWhatWasDone) {
 }
 
 TEST_F(AdaptiveTest, WarnsOfFiguresThatSayNothing) {
-  const auto warning_of = [](const Words& more) {
-    const Result result = run_lm(eval(more));
-    EXPECT_EQ(result.status, 0) << result.err;
-    return result.err;
-  };
-  expect_contains(warning_of({"--dynamic", "--set", "dynamic.learning_rate=1e9"}), "; this costs more\n");
-  EXPECT_EQ(warning_of({"--dynamic", "--cache", "--set", "dynamic.length=100"}).find("warning"),
-            std::string::npos);
+  const auto warning_of = [](const Words& more) { return run_lm_well(eval(more)).err; };
+  expect_contains(warning_of({"--dynamic", "dynamic.learning_rate=1e9"}), "; this costs more\n");
+  EXPECT_EQ(warning_of({"--dynamic", "--cache", "dynamic.length=100"}).find("warning"), std::string::npos);
 }
 
 // What has probability 0 is no number less among the known symbols.
@@ -85,8 +76,9 @@ TEST_F(AdaptiveTest, FindsTextThatHasMoved) {
   const std::string run = other.path("run"), moved = other.path("moved");
   const double nats = json_of_lm({"eval", run}).at("nats");
   fs::rename(other / "data", moved);
-  expect_refused(run_lm({"eval", run}), "no such file or folder");
+  expect_refused({"eval", run}, "no such file or folder");
   EXPECT_EQ(json_of_lm({"eval", run, "--data", moved}).at("nats"), nats);
+  expect_refused(other.resume("run"), "it has this run's text: --data says where it is now");
   output_of_lm(other.resume("run", {"--epochs", "2", "--data", moved}));
   output_of_lm({"eval", run});  // the run knows where it is now
 }
@@ -97,8 +89,8 @@ TEST_F(AdaptiveTest, SettingsAct) {
   EXPECT_NE(dynamic, as_it_is);
   EXPECT_NE(cache, as_it_is);
   EXPECT_EQ(nats_of({"--dynamic"}), dynamic) << "the same bits again";
-  EXPECT_NEAR(nats_of({"--dynamic", "--set", "dynamic.learning_rate=0"}), as_it_is, 1e-6);
-  EXPECT_NEAR(nats_of({"--cache", "--set", "cache.lambda=0"}), as_it_is, 1e-12);
+  EXPECT_NEAR(nats_of({"--dynamic", "dynamic.learning_rate=0"}), as_it_is, 1e-6);
+  EXPECT_NEAR(nats_of({"--cache", "cache.lambda=0"}), as_it_is, 1e-12);
   EXPECT_EQ(nats_of({"--text", data->path("data/valid.txt"), "--dynamic"}), dynamic);
 
   const std::map<std::string, std::string> others = {{"dynamic.learning_rate", "0.001"},
@@ -115,38 +107,34 @@ TEST_F(AdaptiveTest, SettingsAct) {
   Recipe recipe;
   for (const Key& key : keys_of(recipe))
     if (key.name.starts_with("dynamic.") || key.name.starts_with("cache.")) {
-      EXPECT_NE(nats_of({"--dynamic", "--cache", "--set", key.name + "=" + others.at(key.name)}), both)
-          << key.name;
+      EXPECT_NE(nats_of({"--dynamic", "--cache", key.name + "=" + others.at(key.name)}), both) << key.name;
     }
   EXPECT_EQ(data->model_digest("run"), model);
 }
 
 TEST_F(AdaptiveTest, Refuses) {
-  const auto refused = [&](const Words& more, const std::string& part) {
-    expect_refused(run_lm(eval(more)), part);
-  };
+  const auto refused = [&](const Words& more, const std::string& part) { expect_refused(eval(more), part); };
   refused({"--cache", "--streams", "2"}, "--streams 2: --dynamic and --cache read one stream");
   output_of_lm(eval({"--cache", "--streams", "1"}));
-  refused({"--cache", "--set", "model.layers=3"},
-          "--set model.layers=3: a run is evaluated as it was trained");
-  refused({"--cache", "--set", "cache.thta=3"}, "did you mean 'cache.theta'");
+  refused({"--cache", "model.layers=3"}, "--set model.layers=3: a run is evaluated as it was trained");
+  refused({"--cache", "cache.thta=3"}, "did you mean 'cache.theta'");
   refused({"--cache", "--set", "lambda=0.1"}, "did you mean 'cache.lambda'?");
-  refused({"--cache", "--set", "cache.lambda=1.5"}, "0 to 1");
-  refused({"--cache", "--set", "cache.window=1000000000"}, "are available: make it smaller");
-  refused({"--cache", "--set", "dynamic.decay=0"}, "goes with --dynamic");
-  refused({"--set", "cache.theta=2"}, "goes with --cache");
+  refused({"--cache", "cache.lambda=1.5"}, "0 to 1");
+  refused({"--cache", "cache.window=1000000000"}, "are available: make it smaller");
+  refused({"--cache", "dynamic.decay=0"}, "goes with --dynamic");
+  refused({"cache.theta=2"}, "goes with --cache");
   refused({"--tune"}, "give one of them");
   refused({"--cache", "--budget", "10"}, "--budget requires --tune");
   refused({"--dynamic", "--tune", "--budget", "5"}, "--budget 5: the search reads the text 9 times");
-  refused({"--dynamic", "--set", "dynamic.epsilon=0"}, "dynamic.epsilon");
-  refused({"--dynamic", "--set", "dynamic.statistics_streams=100000"}, "100000 streams");
-  const Result ruined = run_lm(eval({"--dynamic", "--set", "dynamic.learning_rate=3e38"}));
+  refused({"--dynamic", "dynamic.epsilon=0"}, "dynamic.epsilon");
+  refused({"--dynamic", "dynamic.statistics_streams=100000"}, "100000 streams");
+  const Result ruined = run_lm(eval({"--dynamic", "dynamic.learning_rate=3e38"}));
   EXPECT_EQ(ruined.status, 1);
   expect_contains(ruined.out, "adapting: dynamic.learning_rate=3e+38");  // said before it begins
   expect_contains(ruined.err, "try a dynamic.learning_rate below 3e+38");
   SmallData lines;
-  lines.trained("lines", {"--epochs", "1", "--set", "data.batching=lines"});
-  expect_refused(run_lm({"eval", lines.path("lines"), "--cache"}), "each line from the initial state");
+  lines.trained("lines", {"--epochs", "1", "data.batching=lines"});
+  expect_refused({"eval", lines.path("lines"), "--cache"}, "each line from the initial state");
 }
 
 /// The least nats of the trials of one kind.
@@ -161,7 +149,7 @@ const Json& best_of(const Json& trials, bool with_cache) {
 
 TEST_F(AdaptiveTest, TuneTakesTheBestOfItsTrialsWithinTheBudget) {
   constexpr int budget = 955;
-  const Json json = json_of({"--dynamic", "--cache", "--tune", "--budget", "955", "--split", "test", "--set",
+  const Json json = json_of({"--dynamic", "--cache", "--tune", "--budget", "955", "--split", "test",
                              "dynamic.learning_rate=0.001"});
   const Json& tuning = json.at("tuning");
   EXPECT_EQ(tuning.at("budget"), budget);
@@ -190,7 +178,7 @@ TEST_F(AdaptiveTest, TuneTakesTheBestOfItsTrialsWithinTheBudget) {
     for (const std::string& key : keys) {
       const Json& value = best_of(tuning.at("trials"), with_cache).at(section).at(key);
       EXPECT_EQ(json.at(section).at(key), value) << key;
-      words.insert(words.end(), {"--set", fmt::format("{}.{}={}", section, key, value.dump())});
+      words.push_back(fmt::format("{}.{}={}", section, key, value.dump()));
     }
   };
   take_best("dynamic", dynamic, false);
@@ -216,7 +204,7 @@ TEST_F(AdaptiveTest, AVocabularyOfAllTexts) {
   SmallData other;
   write_bytes(other / "data/test.txt", "the zebra sat\n");
   other.trained("train", {"--epochs", "1"});
-  other.trained("all", {"--epochs", "1", "--set", "data.vocabulary=all"});
+  other.trained("all", {"--epochs", "1", "data.vocabulary=all"});
   const auto unknowns = [&](const std::string& run) {
     return json_of_lm({"eval", other.path(run), "--split", "test"}).at("unknowns");
   };
@@ -230,7 +218,7 @@ TEST_F(AdaptiveTest, AVocabularyOfAllTexts) {
   std::string vocabulary = bytes_of_file(other / "all/vocab.txt");
   std::swap(vocabulary[0], vocabulary[1]);
   write_bytes(other / "all/vocab.txt", vocabulary);
-  expect_refused(run_lm({"eval", other.path("all")}), "all/vocab.txt: not the vocabulary");
+  expect_refused({"eval", other.path("all")}, "all/vocab.txt: not the vocabulary");
   // A run that was made before this was noted.
   std::string config = bytes_of_file(other / "all/config.toml");
   const auto begin = config.rfind("vocabulary = "), end = config.find('\n', begin);

@@ -1,7 +1,6 @@
 // `lm bleu`: as a user starts it; its figures are those of sacreBLEU.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "lm/program/run.h"

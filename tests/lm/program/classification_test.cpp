@@ -9,9 +9,6 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
-
 constexpr const char* recipe = R"(
 [recipe]
 task = "classification"
@@ -52,13 +49,13 @@ class LabelledData : public ToyTraining {
 
 TEST(ClassificationRun, IsTrainedAndMeasured) {
   LabelledData data;
-  const std::string told = output_of_lm(data.train("run"));
+  const std::string told = data.trained("run");
   expect_contains(told, "200 sentences of 2 classes");
   expect_contains(told, "lm classify " + data.path("run"));
   EXPECT_EQ(told.find("no such file"), std::string::npos);
   expect_contains(told, "accuracy");
   EXPECT_EQ(bytes_of_file(data.path("run/labels.txt")), "no\nyes\n");
-  const std::vector<nlohmann::json> log = log_of(data.path("run"));
+  const std::vector<Json> log = log_of(data.path("run"));
   EXPECT_EQ(log.back().at("split"), "test");
   EXPECT_EQ(log.back().at("sentences"), 50);
   EXPECT_GE(log.back().at("accuracy").get<double>(), 95);
@@ -81,7 +78,7 @@ TEST(ClassificationRun, IsTrainedAndMeasured) {
 
 TEST(ClassificationRun, ClassifiesSentences) {
   LabelledData data;
-  output_of_lm(data.train("run"));
+  data.trained("run");
   const std::string run = data.path("run");
   EXPECT_EQ(output_of_lm({"classify", run}, "the film is fine\n\na bad story\r\n  \nfine"),
             "yes\n\nno\n\nyes\n");
@@ -125,13 +122,11 @@ TEST(ClassificationRun, ResumesToTheSameBytes) {
 
 TEST(ClassificationRun, WhatIsHeldOutIsFoundAgain) {
   LabelledData data;
-  const Words share{"--set", "data.valid_file=", "--set", "data.valid_share=0.2", "--epochs", "2"};
-  expect_contains(output_of_lm(data.train("run", share)),
-                  "40 of 200 sentences are held out as the valid text");
+  const Words share{"data.valid_file=", "data.valid_share=0.2", "--epochs", "2"};
+  expect_contains(data.trained("run", share), "40 of 200 sentences are held out as the valid text");
   const auto json = json_of_lm({"eval", data.path("run"), "--threads", "1"});
   EXPECT_EQ(json.at("sentences"), 40);
-  const std::vector<nlohmann::json> log =
-      log_of(data.path("run"));  // ends with the best model on valid and test
+  const std::vector<Json> log = log_of(data.path("run"));  // ends with the best model on valid and test
   EXPECT_EQ(log.at(log.size() - 2).at("split"), "valid");
   EXPECT_EQ(log.at(log.size() - 2).at("nats"), json.at("nats"));
 }
@@ -139,7 +134,7 @@ TEST(ClassificationRun, WhatIsHeldOutIsFoundAgain) {
 TEST(ClassificationRun, IsDescribedVerifiedAndShown) {
   LabelledData data;
   const std::string run = data.path("run");
-  output_of_lm(data.train("run", {"--epochs", "1"}));
+  data.trained("run", {"--epochs", "1"});
   expect_contains(output_of_lm({"info", run}), "vocabulary  10 words, 2 classes");
   EXPECT_EQ(json_of_lm({"info", run}).at("vocabulary_size"), 10);
   expect_contains(output_of_lm({"info", "--recipe", "classify-trec", "--vocab-size", "9"}), "max over time");
@@ -147,69 +142,52 @@ TEST(ClassificationRun, IsDescribedVerifiedAndShown) {
   EXPECT_EQ(json_of_lm({"eval", run, data.path("data/valid.txt")}).at("accuracy"), accuracy);
   EXPECT_EQ(rows_of_table({run})[0].at("valid accuracy"), accuracy);
   write_bytes(run + "/labels.txt", "0\n2\n");
-  expect_refused(run_lm({"eval", run}), "labels.txt: not the vocabulary that this run was made with");
+  expect_refused({"eval", run}, "labels.txt: not the vocabulary that this run was made with");
   fs::remove(run + "/labels.txt");
-  expect_refused(run_lm({"eval", run}), "labels.txt");
+  expect_refused({"eval", run}, "labels.txt");
 }
 
-// So small that the weights are rounded to 0.
-TEST(ClassificationRun, ThatCannotLearnIsRefused) {
+TEST(ClassificationRun, WarnsOfUnknownWordsAndOfATextThatHasChanged) {
   LabelledData data;
-  expect_refused(run_lm(data.train("new", {"--set", "model.init_all=1e-60"})), "no gradient reaches", 1);
-}
-
-TEST(ClassificationRun, SaysThatItsTextHasChanged) {
-  LabelledData data;
-  output_of_lm(data.train("run", {"--epochs", "1"}));
-  const std::string said = "has changed since this run was made";
-  EXPECT_EQ(run_lm({"eval", data.path("run")}).err.find(said), std::string::npos);
+  const std::string run = data.path("run"), unknown = "are unknown to the vocabulary";
+  data.trained("run", {"--epochs", "1"});
+  EXPECT_EQ(run_lm_well({"eval", run}).err, "");
   data.write("data/valid.txt", data.text(10));
-  const Result result = run_lm({"eval", data.path("run")});
-  EXPECT_EQ(result.status, 0);
-  expect_contains(result.err, said);
-}
-
-TEST(ClassificationRun, SaysThatItDoesNotKnowTheWords) {
-  LabelledData data;
-  output_of_lm(data.train("run", {"--epochs", "1"}));
-  const std::string said = "are unknown to the vocabulary";
+  expect_contains(run_lm_well({"eval", run}).err, "has changed since this run was made");
   data.write("other.txt", "yes das ist neu\nno das auch\n");
-  expect_contains(run_lm({"eval", data.path("run"), data.path("other.txt")}).err, said);
-  expect_contains(run_lm({"classify", data.path("run")}, {.input = "das ist neu\n"}).err, said);
-  EXPECT_EQ(run_lm({"classify", data.path("run")}, {.input = "the film is fine\n"}).err, "");
+  expect_contains(run_lm_well({"eval", run, data.path("other.txt")}).err, unknown);
+  expect_contains(run_lm_well({"classify", run}, {.input = "das ist neu\n"}).err, unknown);
+  EXPECT_EQ(run_lm_well({"classify", run}, {.input = "the film is fine\n"}).err, "");
 }
 
 TEST(ClassificationRun, OtherCommandsRefuseIt) {
   LabelledData data;
   const std::string run = data.path("run");
-  output_of_lm(data.train("run", {"--epochs", "1"}));
+  data.trained("run", {"--epochs", "1"});
   for (const Words& words :
        std::vector<Words>{{"generate", run}, {"score", run}, {"translate", run}, {"finetune", run}})
-    expect_refused(run_lm(words), "classification");
-  for (const Words& more : std::vector<Words>{{"--dynamic"}, {"--cache"}, {"--streams", "2"}}) {
-    Words words{"eval", run};
-    words.insert(words.end(), more.begin(), more.end());
-    expect_refused(run_lm(words), "are for language models");
-  }
-  expect_refused(run_lm({"eval", run, data.path("toy.toml")}),
-                 "toy.toml: line 3: no sentence of the training text");
-  expect_refused(run_lm({"eval", run, "--split", "new"}), "--split");
-  expect_refused(run_lm({"eval", run, "--set", "model.hidden=2"}),
+    expect_refused(words, "classification");
+  for (const Words& more : std::vector<Words>{{"--dynamic"}, {"--cache"}, {"--streams", "2"}})
+    expect_refused(Words{"eval", run} + more, "are for language models");
+  expect_refused({"eval", run, data.path("toy.toml")}, "toy.toml: line 3: no sentence of the training text");
+  expect_refused({"eval", run, "--split", "new"}, "--split");
+  expect_refused({"eval", run, "model.hidden=2"},
                  "--set model.hidden=2: a run is evaluated as it was trained");
-  expect_refused(run_lm({"eval", run, "--task", "new"}), "one task alone");
+  expect_refused({"eval", run, "--task", "new"}, "one task alone");
 }
 
 TEST(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
   LabelledData data;
-  expect_refused_training(data, {"--set", "data.valid_share=0.1"}, "data.valid_file");
-  expect_refused_training(data, {"--set", "data.train_file=nowhere.txt"}, "nowhere.txt: missing");
-  expect_refused_training(data, {"--set", "model.hidden=7"}, "give an even number");
-  expect_refused_training(data, {"--set", "model.zoneout_memory=0.1", "--set", "model.cell=gru"},
-                          "zoneout_memory");
-  expect_refused_training(data, {"--set", "data.unit=bytes", "--set", "data.encoding=windows_1252"},
+  // So small that the weights are rounded to 0.
+  expect_refused(data.train("zeros", {"model.init_all=1e-60"}), "no gradient reaches", 1);
+  expect_refused_training(data, {"data.valid_share=0.1"}, "data.valid_file");
+  expect_refused_training(data, {"data.train_file=nowhere.txt"}, "nowhere.txt: missing");
+  expect_refused_training(data, {"model.hidden=7"}, "give an even number");
+  expect_refused_training(data, {"model.zoneout_memory=0.1", "model.cell=gru"}, "zoneout_memory");
+  expect_refused_training(data, {"data.unit=bytes", "data.encoding=windows_1252"},
                           "bytes are read as they are");
-  expect_refused_training(data, {"--set", "train.bach=3"}, "train.batch");
-  expect_refused_training(data, {"--set", "model.hidden=1000000"}, "training would take more than");
+  expect_refused_training(data, {"train.bach=3"}, "train.batch");
+  expect_refused_training(data, {"model.hidden=1000000"}, "training would take more than");
   data.write("data/valid.txt", std::string("yes a film\nno a\0b\n", 18));
   expect_refused_training(data, {}, "valid.txt: a NUL byte");
   data.write("data/valid.txt", "yes a film\nperhaps a film\n");
@@ -217,7 +195,7 @@ TEST(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
                           "valid.txt: line 2: no sentence of the training text has the label 'perhaps'");
   data.write("data/train.txt", "yes a film\nno\n");
   expect_refused_training(data, {}, "train.txt: all sentences have the label 'yes'");
-  expect_refused(run_lm({"train", "--recipe", data.path("toy.toml"), "--out", data.path("new")}), "--data");
+  expect_refused({"train", "--recipe", data.path("toy.toml"), "--out", data.path("new")}, "--data");
 }
 
 // A value of each key that changes what a training of a few steps does.

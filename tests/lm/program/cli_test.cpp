@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <ctime>
 #include <filesystem>
 #include <new>
 
@@ -16,8 +15,6 @@
 namespace rondo {
 namespace {
 
-using Words = std::vector<std::string>;
-
 /// EXPECT a refusal; what it says, without "lm: ".
 std::string usage_error(const Words& words) {
   const Result result = run_lm(words);
@@ -28,11 +25,9 @@ std::string usage_error(const Words& words) {
 
 TEST(CommandLine, Train) {
   const SmallData data;
-  const Words words{"train",  "--epochs",        "1",     "--recipe",       data.path("small.toml"),
-                    "--set",  "model.hidden=5",  "--set", "train.epochs=9", "--seed=7",
-                    "--data", data.path("data"), "--out", data.path("a b"), "--threads",
-                    "1"};
-  output_of_lm(words);
+  output_of_lm({"train", "--epochs", "1", "--recipe", data.path("small.toml"), "--set", "model.hidden=5",
+                "--set", "train.epochs=9", "--seed=7", "--data", data.path("data"), "--out", data.path("a b"),
+                "--threads", "1"});
   const std::string config = bytes_of_file(data / "a b/config.toml");
   expect_contains(config, "hidden = [5]");
   expect_contains(config, "epochs = 1  #");  // a named flag wins over --set wherever it stands
@@ -131,8 +126,7 @@ TEST(CommandLine, HelpOfEachCommandFitsAndEndsWithAnExample) {
     EXPECT_EQ(output_of_lm({"help", command}), help);
     const std::size_t example = help.find("\nExample:\n  lm " + command + " ");
     ASSERT_NE(example, std::string::npos) << help;
-    std::istringstream lines(help.substr(0, example));
-    for (std::string line; std::getline(lines, line);)
+    for (const std::string& line : lines_in(help.substr(0, example)))
       EXPECT_LE(line.find("Excludes: ") == line.npos ? columns_of(line) : 0, 80) << command << ": " << line;
   }
   const std::string help = output_of_lm({"eval", "--help"});
@@ -151,7 +145,7 @@ TEST(Nearest, EditDistance) {
 }
 
 TEST(Nearest, NamesTheNearestAndNothingThatIsFar) {
-  const std::vector<std::string> known = {"model.hidden", "model.dropout", "train.batch"};
+  const Words known = {"model.hidden", "model.dropout", "train.batch"};
   EXPECT_EQ(nearest("model.hiden", known), "model.hidden");
   EXPECT_EQ(nearest("dropout", known), "model.dropout");
   EXPECT_EQ(nearest("model.batch", known), "train.batch");
@@ -164,7 +158,7 @@ TEST(Nearest, NamesTheNearestAndNothingThatIsFar) {
 }
 
 TEST(Nearest, WhatIsVeryLongIsNotCompared) {
-  const std::vector<std::string> known(100, "train.learning_rate");
+  const Words known(100, "train.learning_rate");
   const std::clock_t start = std::clock();
   EXPECT_EQ(nearest(std::string(8 << 20, 'x'), known), "");
   EXPECT_EQ(nearest(std::string(8 << 20, '.') + "learning_rat", known), "train.learning_rate");
@@ -197,7 +191,7 @@ TEST(ShellCommand, QuotesWhatAShellWouldChange) {
 
 TEST(ShellCommand, HintsBeginWithTheProgramAsItWasStarted) {
   const SmallData data;
-  const std::string out = output_of_lm(data.train("run", {"--epochs", "1"}));
+  const std::string out = data.trained("run", {"--epochs", "1"});
   const std::string before = "to sample from it: ";
   const std::size_t begin = out.find(before) + before.size();
   const std::string command = out.substr(begin, out.find('\n', begin) - begin);

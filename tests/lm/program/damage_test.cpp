@@ -14,8 +14,6 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-
 // ---- flipped bits, noticed by what reads the files ----
 
 /// Flips random bits of a file, one at a time; how many of them `read` refuses in one line.
@@ -59,13 +57,12 @@ TEST(Damage, EveryFlippedBitIsNoticed) {
 
 // ---- something else in the place of a file ----
 
-class DamageTest : public testing::Test {
+class DamageTest : public SmallDataTest {
  protected:
   static void SetUpTestSuite() {
-    data = new SmallData;
+    SmallDataTest::SetUpTestSuite();
     data->trained("run", {"--epochs", "1"});
   }
-  static void TearDownTestSuite() { delete data; }
 
   /// A copy of the run.
   static fs::path fresh() {
@@ -81,7 +78,7 @@ class DamageTest : public testing::Test {
     return kibibytes;
   }
   /// EXPECT that these words are refused in one line that contains `part`, in no time and memory.
-  static void expect_refused_at_once(const std::vector<std::string>& words, const std::string& part) {
+  static void expect_refused_at_once(const Words& words, const std::string& part) {
     SCOPED_TRACE(words.front());
     const Result result = run_lm(words, {.max_seconds = 60});
     expect_refused(result, part);
@@ -92,10 +89,7 @@ class DamageTest : public testing::Test {
     expect_refused_at_once({"eval", run}, part);
     expect_refused_at_once(data->resume("copy"), part);
   }
-
-  static SmallData* data;
 };
-SmallData* DamageTest::data = nullptr;
 
 /// What may stand in the place of a file, and what is said of it where lines are expected.
 struct Other {
@@ -131,11 +125,11 @@ TEST_F(DamageTest, LinesThatAreSomethingElse) {
       const fs::path run = fresh();
       fs::remove(run / file);
       make(run / file);
-      expect_refused(run_lm({"table", run}), file + ": " + what);
+      expect_refused({"table", run}, file + ": " + what);
       if (file == "evaluations.jsonl")
         expect_contains(run_lm({"eval", run}).err, file + ": " + what);
       else
-        expect_refused(run_lm(data->resume("copy")),
+        expect_refused(data->resume("copy"),
                        file + ": " + (what.starts_with("a line") ? "was changed since the state" : what));
     }
 }
@@ -172,9 +166,8 @@ TEST_F(DamageTest, NothingIsWrittenThroughALink) {
   }
   const std::string evaluations = bytes_of_file(*data / "evaluations.jsonl"),
                     log = bytes_of_file(*data / "log.jsonl");
-  expect_refused(run_lm(data->resume("copy", {"--epochs", "2"})), "log.jsonl: a symbolic link");
-  const Result measured = run_lm({"eval", run});
-  EXPECT_EQ(measured.status, 0);
+  expect_refused(data->resume("copy", {"--epochs", "2"}), "log.jsonl: a symbolic link");
+  const Result measured = run_lm_well({"eval", run});
   expect_contains(measured.err, "not kept with the run: ");
   expect_contains(measured.err, "evaluations.jsonl: a symbolic link");
   EXPECT_TRUE(bytes_of_file(*data / "evaluations.jsonl") == evaluations);
@@ -188,7 +181,7 @@ TEST_F(DamageTest, ALogThatWasEdited) {
   const std::string log = "# my notes\n" + bytes_of_file(run / "log.jsonl"),
                     config = bytes_of_file(run / "config.toml");
   write_bytes(run / "log.jsonl", log);
-  expect_refused(run_lm(data->resume("copy", {"--epochs", "2"})), "log.jsonl: was changed since the state");
+  expect_refused(data->resume("copy", {"--epochs", "2"}), "log.jsonl: was changed since the state");
   EXPECT_TRUE(bytes_of_file(run / "log.jsonl") == log);
   EXPECT_TRUE(bytes_of_file(run / "config.toml") == config);
   fs::rename(run / "log.jsonl", run / "notes");
@@ -210,15 +203,14 @@ TEST_F(DamageTest, APipeInThePlaceOfTheText) {
   fs::remove(folder / "valid.txt");
   ASSERT_EQ(mkfifo((folder / "valid.txt").c_str(), 0600), 0);
   const Program::Surroundings no_waiting{.max_seconds = 60};
-  std::vector<std::string> words = data->train("never", {"--epochs", "1"});
+  Words words = data->train("never", {"--epochs", "1"});
   words[4] = folder;
   expect_refused(run_lm(words, no_waiting), "valid.txt: a pipe, where a file is expected");
   const std::string config = bytes_of_file(run / "config.toml"), text = data->path("data");
   for (const std::string& place : {std::string(folder), std::string(folder / "valid.txt")}) {
-    std::string changed = config;
-    changed.replace(changed.find(text + '"'), text.size(), place);
-    write_bytes(run / "config.toml", changed);
-    for (const auto& command : std::vector<std::vector<std::string>>{{"eval", run}, data->resume("copy")})
+    write_bytes(run / "config.toml", config);
+    replace_in_file(run / "config.toml", text + '"', place + '"');
+    for (const auto& command : std::vector<Words>{{"eval", run}, data->resume("copy")})
       expect_refused(run_lm(command, no_waiting), "valid.txt: a pipe, where a file is expected");
   }
 }
@@ -234,12 +226,9 @@ TEST_F(DamageTest, NoMoreFilesToOpenAreNoFaultOfTheInput) {
 // The layouts are compared before any memory is taken.
 TEST_F(DamageTest, AConfigurationOfAHugeModel) {
   const fs::path run = fresh();
-  std::string config = bytes_of_file(run / "config.toml");
-  const std::string hidden = "\nhidden = [32]";
-  ASSERT_NE(config.find(hidden), std::string::npos);
-  write_bytes(run / "config.toml", config.replace(config.find(hidden), hidden.size(), "\nhidden = [20000]"));
+  replace_in_file(run / "config.toml", "\nhidden = [32]", "\nhidden = [20000]");
   expect_not_opened(run, "belongs to another recipe");
-  expect_refused_at_once({"finetune", run, "--out", data->path("new"), "--set", "finetune.learning_rate=1"},
+  expect_refused_at_once({"finetune", run, "--out", data->path("new"), "finetune.learning_rate=1"},
                          "belongs to another recipe");
   EXPECT_FALSE(fs::exists(*data / "new"));
 }
@@ -269,12 +258,10 @@ TEST_F(DamageTest, FilesWithoutDigestsAreReadWithOneWarning) {
     }
     write_bytes(run / name, bytes);
   }
-  const Result result = run_lm({"eval", run, "--threads", "1"});
-  EXPECT_EQ(result.status, 0) << result.err;
+  const Result result = run_lm_well({"eval", run, "--threads", "1"});
   expect_contains(result.err, "lm: warning: " + run.string() + "/model.safetensors: written without SHA-256");
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  const Result resumed = run_lm(data->resume("copy", {"--epochs", "2"}));
-  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  const Result resumed = run_lm_well(data->resume("copy", {"--epochs", "2"}));
   expect_contains(resumed.err, "state.safetensors: written without SHA-256");
   EXPECT_TRUE(Safetensors(run / "state.safetensors").has_digests());
 }

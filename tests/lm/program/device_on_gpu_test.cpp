@@ -10,11 +10,6 @@ namespace {
 
 constexpr const char* devices[] = {"cpu", "cuda"};
 
-/// `--set` before each.
-Words set(const Words& settings, Words more = {}) {
-  for (const std::string& setting : settings) more.insert(more.end(), {"--set", setting});
-  return more;
-}
 Words on(const std::string& device, const Words& more = {}) { return Words{"--device", device} + more; }
 
 /// Relative: steps of training carry on what the devices' floats are apart by.
@@ -86,7 +81,7 @@ TEST_P(TrainingOnGpu, IsThatOfTheCpuAndGoesOnOnEitherDevice) {
   NEED_GPU();
   const FewLines data;
   const auto train = [&](const std::string& run, const std::string& device, const std::string& epochs) {
-    data.trained(run, set(GetParam().settings, on(device, {"--epochs", epochs})));
+    data.trained(run, on(device, {"--epochs", epochs}) + GetParam().settings);
   };
   const auto go_on = [&](const std::string& run, const std::string& device) {
     output_of_lm(data.resume(run, on(device, {"--epochs", "2"})));
@@ -119,7 +114,7 @@ TEST_P(TrainingOnGpu, IsThatOfTheCpuAndGoesOnOnEitherDevice) {
 TEST_P(TrainingOnGpu, LeavesAModelThatIsUsedAsOnTheCpu) {
   NEED_GPU();
   const FewLines data;
-  data.trained("run", set(GetParam().settings, {"--epochs", "2"}));
+  data.trained("run", Words{"--epochs", "2"} + GetParam().settings);
   const std::string run = data.path("run");
   const auto of = [](const Words& words, const std::string& input = "") {
     return std::pair{output_of_lm(words + on("cpu"), input), output_of_lm(words + on("cuda"), input)};
@@ -168,7 +163,7 @@ TEST(FinetuningOnGpu, LogsTheLossesOfTheCpu) {
   data.trained("run", {"--epochs", "2"});
   for (const char* device : devices)
     output_of_lm(Words{"finetune", data.path("run"), "--out", data.path(device), "--epochs", "1", "--threads",
-                       "1", "--set", "finetune.learning_rate=1"} +
+                       "1", "finetune.learning_rate=1"} +
                  on(device));
   expect_close(log_of(data / "cuda"), log_of(data / "cpu"));
 }

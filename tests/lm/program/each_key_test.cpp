@@ -121,7 +121,7 @@ class TinyTraining : public ToyTraining {
     Words words{"import", out + weights, "--vocab",  out + "/vocab.txt",
                 "--out",  back,          "--recipe", path("empty.toml")};
     const auto set = [&](const std::string& key, const std::string& value) {
-      words.insert(words.end(), {"--set", key + "=" + value});
+      words.push_back(key + "=" + value);
     };
     set("data.unit", config.at("unit"));
     set("data.strip_lines", config.at("strip_lines").dump());
@@ -154,9 +154,8 @@ TEST(EachKey, ShowsInWhatATrainingDoes) {
 
   TinyTraining data;
   expect_each_has_an_effect(data, data.settings(of_cells), 2);
-  expect_refused_training(data, {"--set", "data.unknown=false"}, "'new'");
-  expect_contains(output_of_lm(data.train("run", {"--epochs", "1", "--set", "report.ngrams=true"})),
-                  "Kneser-Ney of order 5");
+  expect_refused_training(data, {"data.unknown=false"}, "'new'");
+  expect_contains(data.trained("run", {"--epochs", "1", "report.ngrams=true"}), "Kneser-Ney of order 5");
 }
 
 // Of sections [data] and [model]: on the others a trained model does not depend.
@@ -170,7 +169,7 @@ TEST(EachKey, IsExportedOrRefused) {
     std::replace(word.begin(), word.end(), '|', '&');
     Words more;
     std::istringstream parts(word);
-    for (std::string it; std::getline(parts, it, '&');) more.insert(more.end(), {"--set", it});
+    for (std::string it; std::getline(parts, it, '&');) more.push_back(it);
     const auto [theirs, ours] = data.exported(more);
     const bool is_refused = theirs.starts_with("refused");
     EXPECT_TRUE(is_refused || theirs == ours) << word;
@@ -180,8 +179,8 @@ TEST(EachKey, IsExportedOrRefused) {
 
 TEST(EachKeyOfTranslation, TheTokenizationOfBleuIsInItsSignature) {
   const TemporaryFolder folder;
-  output_of_lm({"train", "--recipe", "copy-reverse", "--out", folder / "run", "--epochs", "1", "--set",
-                "data.generated_pairs=50", "--set", "model.hidden=8"});
+  output_of_lm({"train", "--recipe", "copy-reverse", "--out", folder / "run", "--epochs", "1",
+                "data.generated_pairs=50", "model.hidden=8"});
   expect_contains(json_of_lm({"eval", folder / "run"}).at("bleu_signature"), "tok:none");
 }
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "data/text/text.h"
 #include "lm/program/run.h"
@@ -14,14 +13,6 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::vector<std::string> with_settings(std::vector<std::string> words,
-                                       const std::vector<std::string>& settings) {
-  for (const std::string& it : settings) words.insert(words.end(), {"--set", it});
-  return words;
-}
-
 class Exchange : public testing::Test {
  public:
   /// `lm export` of the run `name` to the folder `out`.
@@ -29,16 +20,13 @@ class Exchange : public testing::Test {
     return run_lm({"export", data_.path(name), "--format", format, "--out", data_.path(out)});
   }
   /// `lm import` of what was exported to `from`, to the run `name`.
-  std::vector<std::string> import(const std::string& from, const std::string& name,
-                                  const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> words{
-        "import",  data_.path(from + "/model.safetensors"), "--recipe", data_.path("small.toml"),
-        "--vocab", data_.path(from + "/vocab.txt"),         "--out",    data_.path(name)};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+  Words import(const std::string& from, const std::string& name, const Words& more = {}) const {
+    return Words{"import",  data_.path(from + "/model.safetensors"), "--recipe", data_.path("small.toml"),
+                 "--vocab", data_.path(from + "/vocab.txt"),         "--out",    data_.path(name)} +
+           more;
   }
-  void train(const std::string& name, const std::vector<std::string>& settings = {}) const {
-    data_.trained(name, with_settings({"--epochs", "1", "--set", "train.eval_every=0"}, settings));
+  void train(const std::string& name, const Words& settings = {}) const {
+    data_.trained(name, Words{"--epochs", "1", "train.eval_every=0"} + settings);
   }
 
  protected:
@@ -66,8 +54,8 @@ TEST_F(Exchange, AnExportedRunComesBackWithTheSameBytes) {
   expect_contains(output_of_lm({"info", data_.path("back")}), "imported from " + data_.path("out"));
   EXPECT_EQ(output_of_lm({"score", data_.path("back")}, "the cat\n"),
             output_of_lm({"score", data_.path("run")}, "the cat\n"));
-  expect_refused(run_lm({"eval", data_.path("back")}), "it has no text of its own; which text? As in: ");
-  expect_refused(run_lm({"train", "--out", data_.path("back"), "--resume"}),
+  expect_refused({"eval", data_.path("back")}, "it has no text of its own; which text? As in: ");
+  expect_refused({"train", "--out", data_.path("back"), "--resume"},
                  "imported, so there is no training to resume; to train it further: ");
   output_of_lm(import("out", "with-text", {"--data", data_.path("data")}));
   EXPECT_EQ(json_of_lm({"eval", data_.path("with-text"), "--split", "test"}).at("nats"), nats("run"));
@@ -85,7 +73,7 @@ TEST_F(Exchange, AFolderOfAnExportIsImportedAlone) {
   EXPECT_EQ(settings("back"), settings("run"));
   fs::remove(data_ / "out/recipe.toml");  // as in exports of older versions
   for (const auto& [folder, part] : {std::pair("run", "it is a run already"), {"out", "recipe.toml"}}) {
-    expect_refused(run_lm({"import", data_.path(folder), "--out", data_.path("new")}), part);
+    expect_refused({"import", data_.path(folder), "--out", data_.path("new")}, part);
     EXPECT_FALSE(fs::exists(data_ / "new"));
   }
 }
@@ -98,13 +86,10 @@ TEST_F(Exchange, AnImportedRunIsFinetuned) {
   const std::size_t end = vocabulary.find('\n') + 1;
   write_bytes(data_ / "out/vocab.txt", vocabulary.substr(end) + vocabulary.substr(0, end));
   output_of_lm(import("out", "back"));
-  const std::vector<std::string> finetune = with_settings(
-      {"finetune", data_.path("back"), "--out", data_.path("better"), "--epochs", "2", "--threads", "1"},
-      {"finetune.learning_rate=1"});
-  expect_refused(run_lm(finetune), "which text? give --data");
-  std::vector<std::string> words = finetune;
-  words.insert(words.end(), {"--data", data_.path("data")});
-  output_of_lm(words);
+  const Words finetune{"finetune", data_.path("back"), "--out", data_.path("better"),      "--epochs",
+                       "2",        "--threads",        "1",     "finetune.learning_rate=1"};
+  expect_refused(finetune, "which text? give --data");
+  output_of_lm(finetune + Words{"--data", data_.path("data")});
   EXPECT_EQ(bytes_of_file(data_ / "better/vocab.txt"), bytes_of_file(data_ / "out/vocab.txt"));
   output_of_lm({"train", "--out", data_.path("better"), "--resume", "--epochs", "3"});
 }
@@ -124,16 +109,16 @@ TEST_F(Exchange, AnExportThatFailsLeavesNothing) {
 TEST_F(Exchange, WhatCannotBeImportedIsRefusedAndLeavesNothing) {
   train("run");
   output_of_lm({"export", data_.path("run"), "--out", data_.path("out")});
-  const auto refused = [&](const std::vector<std::string>& more, const std::string& part) {
-    expect_refused(run_lm(import("out", "new", more)), part);
+  const auto refused = [&](const Words& more, const std::string& part) {
+    expect_refused(import("out", "new", more), part);
     EXPECT_FALSE(fs::exists(data_ / "new"));
   };
-  refused({"--set", "model.hidden=33"}, "rnn.weight_hh_l0 is [128, 32] where this model has [132, 33]");
-  refused({"--set", "model.biases=1"}, "has rnn.bias_hh_l0, rnn.bias_hh_l1, which this model does not have");
-  refused({"--set", "model.layers=3"},
+  refused({"model.hidden=33"}, "rnn.weight_hh_l0 is [128, 32] where this model has [132, 33]");
+  refused({"model.biases=1"}, "has rnn.bias_hh_l0, rnn.bias_hh_l1, which this model does not have");
+  refused({"model.layers=3"},
           "lacks rnn.bias_ih_l2, rnn.bias_hh_l2, rnn.weight_ih_l2, rnn.weight_hh_l2: a map of names, --map "
           "FILE, renames");
-  refused({"--set", "model.layers=3", "--set", "model.hidden=33"},
+  refused({"model.layers=3", "model.hidden=33"},
           "(= NEW); rnn.bias_ih_l0 is [128] where this model has [132]");
   refused({"--map", data_.path("none")}, "none");
   write_bytes(data_ / "map", "\xef\xbb\xbf# rules\r\nlstm.* = rnn.*\r\n");
@@ -141,14 +126,14 @@ TEST_F(Exchange, WhatCannotBeImportedIsRefusedAndLeavesNothing) {
   write_bytes(data_ / "out/vocab.txt", bytes_of_file(data_ / "run/vocab.txt") + "more\n");
   refused({}, "vocab.txt: 15 symbols, and " + data_.path("out/model.safetensors") +
                   " has 14 rows of embedding.weight: each row is a symbol");
-  expect_refused(run_lm(import("out", "run")), "holds a run already");
-  expect_refused(run_lm({"import", data_.path("out/model.safetensors"), "--recipe", "seq2seq-multi30k",
-                         "--vocab", data_.path("run/vocab.txt")}),
+  expect_refused(import("out", "run"), "holds a run already");
+  expect_refused({"import", data_.path("out/model.safetensors"), "--recipe", "seq2seq-multi30k", "--vocab",
+                  data_.path("run/vocab.txt")},
                  "only language models can be imported");
   const std::string weights = data_.path("run/model.safetensors");
-  expect_refused(run_lm({"import", weights}), "import: --recipe says what");
-  expect_refused(run_lm({"import", weights, "--recipe", "char-lstm"}), "--vocab what the rows are of");
-  expect_refused(run_lm({"import", "none.pt"}), "import: none.pt: no such file");
+  expect_refused({"import", weights}, "import: --recipe says what");
+  expect_refused({"import", weights, "--recipe", "char-lstm"}, "--vocab what the rows are of");
+  expect_refused({"import", "none.pt"}, "import: none.pt: no such file");
 }
 
 /// lm score of a model whose numbers are sin(1), sin(2), ... in the order of its tensors: by numpy, as
@@ -171,10 +156,10 @@ TEST_F(Exchange, TheActivationOfAnRnnIsSaid) {
   write_safetensors(data_ / "rnn/model.safetensors", tensors, {});
   write_bytes(data_ / "rnn/vocab.txt", "<unk>\n<eos>\na\nb\nc\n");
   for (const auto& [activation, nats] : {std::pair("tanh", -10.856785), {"relu", -15.140176}}) {
-    const std::string said = output_of_lm(
-        import("rnn", activation,
-               with_settings({}, {"model.cell=rnn", "model.layers=1", "model.embedding=2", "model.hidden=3",
-                                  std::string("model.activation=") + activation})));
+    const std::string said =
+        output_of_lm(import("rnn", activation,
+                            {"model.cell=rnn", "model.layers=1", "model.embedding=2", "model.hidden=3",
+                             std::string("model.activation=") + activation}));
     EXPECT_EQ(said.find("model.activation = tanh, which weights do not say") == said.npos, nats < -11)
         << said;
     EXPECT_NEAR(std::stod(output_of_lm({"score", data_.path(activation)}, "a b c a b\n")), nats, 2e-5);
@@ -186,14 +171,13 @@ TEST_F(Exchange, TheActivationOfAnRnnIsSaid) {
 
 TEST_F(Exchange, SaysWhichGruPyTorchHas) {
   train("run", {"model.cell=gru"});
-  expect_contains(output_of_lm(import("run", "back", {"--set", "model.cell=gru"})),
+  expect_contains(output_of_lm(import("run", "back", {"model.cell=gru"})),
                   "--set model.cell=gru_reset_after");
   EXPECT_EQ(data_.model_digest("back"), data_.model_digest("run"));
 }
 
 TEST_F(Exchange, WhatHasNoCounterpartIsRefused) {
-  const auto refused = [&](const std::string& format, const std::vector<std::string>& settings,
-                           const std::string& part) {
+  const auto refused = [&](const std::string& format, const Words& settings, const std::string& part) {
     const std::string name = fmt::format("run-{}", ++runs_);
     train(name, settings);
     expect_refused(exported(name, format, "out"), part);
@@ -210,10 +194,8 @@ TEST_F(Exchange, AnEmbeddingBeginsWithWordVectors) {
   std::string numbers;
   for (int i = 0; i < 24; ++i) numbers += fmt::format(" {}", 0.25 * i);
   write_bytes(data_ / "vectors.txt", "3 24\ncat" + numbers + "\nnever" + numbers + "\nmat" + numbers + "\n");
-  const std::vector<std::string> settings = {"model.embedding_file=" + data_.path("vectors.txt"),
-                                             "train.learning_rate=1e-9"};
-  const Result result = run_lm(data_.train("run", with_settings({"--epochs", "1"}, settings)));
-  EXPECT_EQ(result.status, 0) << result.err;
+  const Words settings = {"model.embedding_file=" + data_.path("vectors.txt"), "train.learning_rate=1e-9"};
+  const Result result = run_lm_well(data_.train("run", Words{"--epochs", "1"} + settings));
   expect_contains(result.out, "vectors.txt: vectors of 2 of 14 words");
   const RunConfig config = read_config(open_run_folder(data_ / "run"));
   EXPECT_EQ(config.made_by.embedding_file, sha256_hex(bytes_of_file(data_ / "vectors.txt")));
@@ -234,12 +216,8 @@ TEST_F(Exchange, AnEmbeddingBeginsWithWordVectors) {
   output_of_lm(data_.resume("run", {"--epochs", "2"}));
   output_of_lm({"eval", data_.path("run"), "--split", "test"});
 
-  const auto refused = [&](const std::string& file, const std::vector<std::string>& more,
-                           const std::string& part) {
-    std::vector<std::string> all = more;
-    all.push_back("model.embedding_file=" + data_.path(file));
-    expect_refused(run_lm(data_.train("new", with_settings({}, all))), part);
-    EXPECT_FALSE(fs::exists(data_ / "new"));
+  const auto refused = [&](const std::string& file, const Words& more, const std::string& part) {
+    expect_refused_training(data_, more + Words{"model.embedding_file=" + data_.path(file)}, part);
   };
   write_bytes(data_ / "narrow.txt", "cat 1 2 3\n");
   refused("narrow.txt", {}, "narrow.txt: vectors of 3 numbers, and the embedding has 24");

@@ -30,7 +30,7 @@ TEST(GpuThatCannotBeUsed, IsRefusedByEveryCommandThatComputes) {
       {"eval", run, "--dynamic", "--cache"},
       {"generate", run, "--seed", "1"},
       {"score", run},
-      {"finetune", run, "--out", data.path("other"), "--set", "finetune.learning_rate=1"},
+      {"finetune", run, "--out", data.path("other"), "finetune.learning_rate=1"},
       {"train", "--out", run, "--resume", "--epochs", "2"},
   };
   for (const Words& command : commands) expect_refused(run_on("absent", command), faults[0].second);
@@ -77,7 +77,7 @@ void expect_goes_on(const SmallData& data, const std::string& run) {
 }
 
 /// SGD, whose updates are as near to each other as the gradients are.
-const Words sgd = {"--epochs", "2", "--set", "train.optimizer=sgd", "--set", "train.learning_rate=1"};
+const Words sgd = {"--epochs", "2", "train.optimizer=sgd", "train.learning_rate=1"};
 
 TEST(GpuThatRunsOutOfMemory, LeavesARunThatGoesOn) {
   NEED_EMULATED_GPU();
@@ -114,7 +114,7 @@ TEST(GpuThatIsLost, LeavesARunThatGoesOn) {
 TEST(GpuThatIsLost, IsSaidByEveryCommandThatComputes) {
   NEED_EMULATED_GPU();
   const SmallData data;
-  const Words averaged = {"--epochs", "1", "--set", "train.averaging=always", "--set", "train.eval_every=3"};
+  const Words averaged = {"--epochs", "1", "train.averaging=always", "train.eval_every=3"};
   data.trained("run", averaged);
   const std::string model = data.model_digest("run");
   expect_one_line(run_on("fails_at=100", {"generate", data.path("run"), "--seed", "1"}),
@@ -124,7 +124,7 @@ TEST(GpuThatIsLost, IsSaidByEveryCommandThatComputes) {
     expect_one_line(run_on(fmt::format("fails_at={}", launch), data.train(run, averaged)),
                     "an illegal memory access");
     expect_one_line(run_on(fmt::format("fails_at={}", launch),
-                           {"eval", data.path("run"), "--dynamic", "--set", "dynamic.length=5"}),
+                           {"eval", data.path("run"), "--dynamic", "dynamic.length=5"}),
                     "an illegal memory access");
   }
   EXPECT_EQ(data.model_digest("run"), model);

@@ -1,8 +1,6 @@
 // `lm finetune`: the program itself, on runs of a second.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "data/files/files.h"
 #include "data/files/safetensors.h"
 #include "lm/program/run.h"
@@ -12,12 +10,13 @@ namespace rondo {
 namespace {
 
 /// Words of a base run: few epochs of SGD, so that there is something left to win.
-const Words base_settings = {"--epochs", "2",
-                             "--set",    "train.optimizer=sgd",
-                             "--set",    "train.learning_rate=4",
-                             "--set",    "train.clip=0.25",
-                             "--set",    "train.schedule=constant",
-                             "--set",    "train.eval_every=0"};
+const Words base_settings = {"--epochs",
+                             "2",
+                             "train.optimizer=sgd",
+                             "train.learning_rate=4",
+                             "train.clip=0.25",
+                             "train.schedule=constant",
+                             "train.eval_every=0"};
 
 Words finetune(const SmallData& data, const std::string& base, const std::string& name,
                const Words& more = {}) {
@@ -31,9 +30,7 @@ double valid_nats(const SmallData& data, const std::string& run) {
 TEST(Finetune, OfATrainingThatIsNotFinished) {
   const SmallData data;
   data.trained("part", {"--epochs", "5", "--steps", "1"});
-  std::string config = bytes_of_file(data / "part/config.toml");
-  const std::string steps = "\nsteps = 1";
-  write_bytes(data / "part/config.toml", config.replace(config.find(steps), steps.size(), "\nsteps = 0"));
+  replace_in_file(data / "part/config.toml", "\nsteps = 1", "\nsteps = 0");
   const Result result = run_lm(finetune(data, "part", "better"));
   expect_refused(result, "its training is not finished; finish it first: ");
   expect_contains(result.err, fmt::format("lm train --out {} --resume", data.path("part")));
@@ -61,20 +58,19 @@ TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
   EXPECT_EQ(bytes_of_file(data / "better/vocab.txt"), bytes_of_file(data / "base/vocab.txt"));
 
   // At a rate that ruins the model, what it began with is kept.
-  output_of_lm(finetune(data, "base", "worse",
-                        {"--epochs", "2", "--set", "finetune.learning_rate=500", "--set", "train.clip=0"}));
+  output_of_lm(
+      finetune(data, "base", "worse", {"--epochs", "2", "finetune.learning_rate=500", "train.clip=0"}));
   EXPECT_EQ(data.model_digest("worse"), base_model);
   EXPECT_EQ(data.model_digest("base"), base_model);
   EXPECT_TRUE(bytes_of_file(data / "base/state.safetensors") == base_state);
 
   // Again, from a finetuned run; its text has moved.
   fs::rename(data / "data", data / "moved");
-  expect_refused(run_lm(finetune(data, "better", "again", {"--epochs", "1"})),
-                 "data: no such file or folder");
+  expect_refused(finetune(data, "better", "again", {"--epochs", "1"}), "data: no such file or folder");
   Words words = {"--epochs", "1", "--data", data.path("moved")};
   for (const char* setting :
        {"model.dropout=0.1", "model.weight_drop=0.1", "model.zoneout=0.1", "train.weight_decay=0.001"})
-    words.insert(words.end(), {"--set", setting});
+    words.push_back(setting);
   output_of_lm(finetune(data, "better", "again", words));
   const Recipe again = read_config(open_run_folder(data / "again")).recipe;
   EXPECT_EQ(again.language_model().model.regularization.zoneout, 0.1);
@@ -85,8 +81,8 @@ TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
 TEST(Finetune, DivergenceNamesItsOwnRate) {
   const SmallData data;
   data.trained("base", base_settings);
-  const Result result = run_lm(
-      finetune(data, "base", "run", {"--set", "finetune.learning_rate=1e38", "--set", "train.clip=0"}));
+  const Result result =
+      run_lm(finetune(data, "base", "run", {"finetune.learning_rate=1e38", "train.clip=0"}));
   EXPECT_EQ(result.status, 1);
   expect_contains(result.err,
                   "the best model stays; try a lower finetune.learning_rate or stronger clipping");
@@ -97,8 +93,7 @@ TEST(Finetune, StopsByItself) {
   const SmallData data;
   data.trained("base", base_settings);
   const std::string out = output_of_lm(finetune(
-      data, "base", "run",
-      {"--epochs", "50", "--set", "finetune.learning_rate=100", "--set", "train.averaging_interval=1"}));
+      data, "base", "run", {"--epochs", "50", "finetune.learning_rate=100", "train.averaging_interval=1"}));
   expect_contains(out, "\nvalidation no longer falls: the training ends\n");
   expect_contains(out, "test (best checkpoint)");
   const Json row = rows_of_table({data.path("run")})[0];
@@ -110,7 +105,7 @@ TEST(Finetune, StopsByItself) {
 TEST(Finetune, ResumesExactly) {
   const SmallData data;
   data.trained("base", base_settings);
-  const Words more = {"--epochs", "8", "--set", "train.length_deviation=2"};
+  const Words more = {"--epochs", "8", "train.length_deviation=2"};
   output_of_lm(finetune(data, "base", "whole", more));
   Words words = finetune(data, "base", "killed", more);
   const auto killed = data / "killed";
@@ -131,7 +126,7 @@ TEST(Finetune, ResumesExactly) {
   // A run that has begun needs its state.
   const std::string log = bytes_of_file(killed / "log.jsonl");
   fs::remove(killed / "state.safetensors");
-  expect_refused(run_lm(data.resume("killed")), "state.safetensors: missing");
+  expect_refused(data.resume("killed"), "state.safetensors: missing");
   EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
   EXPECT_EQ(bytes_of_file(killed / "log.jsonl"), log);
 
@@ -145,28 +140,26 @@ TEST(Finetune, ResumesExactly) {
 TEST(Finetune, Refuses) {
   SmallData data;
   data.trained("base", base_settings);
-  const auto refused = [&](const Words& words, const std::string& part) {
-    expect_refused(run_lm(words), part);
-  };
+  const auto refused = [&](const Words& words, const std::string& part) { expect_refused(words, part); };
   refused({"finetune"}, "run is required");
   refused(finetune(data, "none", "run"), "no run at");
   refused(finetune(data, "base", "base"), "holds a run already");
-  refused(finetune(data, "base", "run", {"--set", "data.min_count=2"}), "cannot change in a finetuning");
-  refused(finetune(data, "base", "run", {"--set", "train.epoch=2"}), "unknown key");
+  refused(finetune(data, "base", "run", {"data.min_count=2"}), "cannot change in a finetuning");
+  refused(finetune(data, "base", "run", {"train.epoch=2"}), "unknown key");
   refused(finetune(data, "base", "run", {"--epochs", "0"}), "finetune.epochs");
-  refused(finetune(data, "base", "run", {"--set", "model.dropuot=0.1"}), "model.dropout");
+  refused(finetune(data, "base", "run", {"model.dropuot=0.1"}), "model.dropout");
   for (const char* setting : {"model.hidden=16", "model.layers=1", "model.embedding=32", "model.cell=gru",
                               "model.experts=2", "model.tied=true", "model.forget_bias=1"})
-    refused(finetune(data, "base", "run", {"--set", setting}), "cannot change in a finetuning; the model is");
-  refused(finetune(data, "base", "run", {"--set", "model.dropout=0", "--set", "model.variational=true"}),
+    refused(finetune(data, "base", "run", {setting}), "cannot change in a finetuning; the model is");
+  refused(finetune(data, "base", "run", {"model.dropout=0", "model.variational=true"}),
           "base: model.variational = true says how model.dropout drops, which is 0");
-  refused(finetune(data, "base", "run", {"--set", "train.learning_rate=1"}),
+  refused(finetune(data, "base", "run", {"train.learning_rate=1"}),
           "--set train.learning_rate=1: cannot change in a finetuning; set finetune.learning_rate");
-  refused(finetune(data, "base", "run", {"--set", "train.epochs=1"}), "set finetune.epochs");
+  refused(finetune(data, "base", "run", {"train.epochs=1"}), "set finetune.epochs");
   for (const char* setting :
        {"optimizer=adam", "momentum=0.5", "schedule=plateau", "decay=0.1", "decay_at=[2]", "decay_after=1",
         "decay_every=2", "patience=1", "averaging=never", "early_stopping=2", "non_monotonic_stopping=false"})
-    refused(finetune(data, "base", "run", {"--set", fmt::format("train.{}", setting)}),
+    refused(finetune(data, "base", "run", {fmt::format("train.{}", setting)}),
             "cannot change in a finetuning, which is averaged SGD");
 
   const std::string model = data.model_bytes("base");

@@ -5,20 +5,17 @@
 namespace rondo {
 namespace {
 
-class GenerateTest : public testing::Test {
+class GenerateTest : public SmallDataTest {
  protected:
   static void SetUpTestSuite() {
-    data = new SmallData;
+    SmallDataTest::SetUpTestSuite();
     data->trained("run", {"--epochs", "1"});
   }
-  static void TearDownTestSuite() { delete data; }
 
-  static Result generated(Words words, const std::string& input = "") {
-    words.insert(words.begin(), {"generate", data->path("run"), "--threads", "1", "--seed", "3"});
-    return run_lm(words, {.input = input});
+  static Result generated(const Words& more, const std::string& input = "") {
+    return run_lm(Words{"generate", data->path("run"), "--threads", "1", "--seed", "3"} + more,
+                  {.input = input});
   }
-
-  inline static SmallData* data = nullptr;
 };
 
 TEST_F(GenerateTest, APromptFromAFile) {
@@ -36,7 +33,7 @@ TEST_F(GenerateTest, WhatIsNoPrompt) {
   std::string unknown;
   for (int i = 0; i < 500; ++i) unknown += fmt::format(" x{}", i);
   EXPECT_LT(generated({"--prompt", unknown, "-n", "1"}).err.size(), 300u) << "some of them, not all";
-  data->trained("letters", {"--epochs", "1", "--set", "data.unit=characters"});
+  data->trained("letters", {"--epochs", "1", "data.unit=characters"});
   const Result result = run_lm({"generate", data->path("letters"), "--prompt", "caf\xe9"});
   expect_refused(result, "--prompt: not UTF-8 at byte 3: 0xe9; convert it to UTF-8");
   EXPECT_EQ(result.err.find("data.unit"), std::string::npos) << "the run has its unit";

@@ -11,9 +11,8 @@ namespace {
 TEST(Info, DescribesARecipe) {
   const Json info = json_of_lm({"info", "--recipe", "zaremba-small", "--vocab-size", "10000"});
   EXPECT_EQ(info.at("parameters"), 10000 * 200 + 2 * (800 * 400 + 1600) + 10000 * 201);
-  EXPECT_EQ(
-      json_of_lm({"info", "--recipe", "zaremba-small", "--set", "data.max_size=10000"}).at("parameters"),
-      info.at("parameters"));
+  EXPECT_EQ(json_of_lm({"info", "--recipe", "zaremba-small", "data.max_size=10000"}).at("parameters"),
+            info.at("parameters"));
   EXPECT_EQ(info.at("modules").at("decoder"), 10000 * 201);
   // Without memory for it.
   const Json huge = json_of_lm({"info", "--recipe", "zaremba-large", "--vocab-size", "1000000000"});
@@ -47,11 +46,9 @@ TEST(Info, MeasuresTheMemoryOfATraining) {
   SmallData data;
   write_bytes(data / "data/train.txt", data.text(600));
   write_bytes(data / "data/valid.txt", data.text(150));
-  const Words settings{"--set", "model.hidden=200",  "--set", "train.length=300",
-                       "--set", "train.eval_every=0"};
+  const Words settings{"model.hidden=200", "train.length=300", "train.eval_every=0"};
   data.trained("run", settings + Words{"--steps", "2"});
-  const std::string log = bytes_of_file(data / "run" / "log.jsonl");
-  const double measured = Json::parse(log.substr(log.rfind("\n{") + 1)).at("peak_bytes");
+  const double measured = objects_in(data / "run/log.jsonl").back().at("peak_bytes");
   const Words info{"info", "--recipe", data.path("small.toml"), "--vocab-size", "14"};
   EXPECT_NEAR(json_of_lm(info + settings).at("training_bytes").get<double>() / measured, 1, 0.1);
 }
@@ -64,9 +61,9 @@ TEST(Info, MeasuresTheMemoryOfEachTask) {
     EXPECT_GT(info.at("training_bytes"), 8 * info.at("parameters").get<double>()) << recipe;
     EXPECT_GT(info.at("training_bytes"), info.at("evaluation_bytes")) << recipe;
   }
-  expect_refused(run_lm({"info", "--recipe", "demo", "--vocab-size", "50", "--set", "train.batch=1000000",
-                         "--set", "train.length=1000000"}),
-                 "a batch of 1e+12 symbols is too large");
+  expect_refused(
+      {"info", "--recipe", "demo", "--vocab-size", "50", "train.batch=1000000", "train.length=1000000"},
+      "a batch of 1e+12 symbols is too large");
 }
 
 /// The entry of this name.
@@ -87,8 +84,7 @@ TEST(Info, ListsOperatorsAndKeys) {
 }
 
 TEST(Info, ListsTheValuesOfARecipeBesideDefaults) {
-  const Words words{"info",  "--keys",          "--recipe", "char-lstm",
-                    "--set", "train.batch=117", "--set",    "model.hidden=200"};
+  const Words words{"info", "--keys", "--recipe", "char-lstm", "train.batch=117", "model.hidden=200"};
   const std::string text = output_of_lm(words);
   expect_contains(text, "\ntrain.batch = 117  # default 20\n");
   expect_contains(text, "\nmodel.hidden = [200]\n");

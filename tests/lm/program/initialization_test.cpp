@@ -5,10 +5,10 @@
 namespace rondo {
 namespace {
 
-class InitializationTest : public testing::Test {
+class InitializationTest : public SmallDataTest {
  protected:
   static void SetUpTestSuite() {
-    data = new SmallData;
+    SmallDataTest::SetUpTestSuite();
     data->trained("base", {"--epochs", "2"});
     SmallData other;
     fs::create_directory(*data / "new");
@@ -20,20 +20,16 @@ class InitializationTest : public testing::Test {
       write_bytes(*data / "new" / (split + ".txt"), text);
     }
   }
-  static void TearDownTestSuite() { delete data; }
 
   static Words begin(const std::string& name, const Words& more = {}) {
     return Words{"train", "--init-from",    data->path("base"), "--data", data->path("new"),
                  "--out", data->path(name), "--threads",        "1"} +
            more;
   }
-
-  inline static SmallData* data = nullptr;
 };
 
 TEST_F(InitializationTest, KeepsTheVocabularyAndBeginsWithTheWeights) {
-  const Result result = run_lm(begin("run", {"--epochs", "3"}));
-  ASSERT_EQ(result.status, 0) << result.err;
+  const Result result = run_lm_well(begin("run", {"--epochs", "3"}));
   EXPECT_EQ(bytes_of_file(*data / "run/vocab.txt"), bytes_of_file(*data / "base/vocab.txt"));
   expect_contains(result.err, "of the 960 symbols of " + data->path("new/train.txt") + " are unknown");
   expect_contains(result.out, "it began with the weights and the vocabulary of " + data->path("base"));
@@ -64,23 +60,30 @@ TEST_F(InitializationTest, AVocabularyMayComeFromAFile) {
   const std::string file = data->path("symbols.txt"), vocabulary = bytes_of_file(*data / "base/vocab.txt");
   write_bytes(file, vocabulary);
   const auto train = [&](const std::string& name, const std::string& epochs) {
-    return run_lm({"train", "--recipe", data->path("small.toml"), "--data", data->path("new"), "--out",
-                   data->path(name), "--threads", "1", "--epochs", epochs, "--set",
-                   "data.vocabulary_file=" + file});
+    return Words{"train",
+                 "--recipe",
+                 data->path("small.toml"),
+                 "--data",
+                 data->path("new"),
+                 "--out",
+                 data->path(name),
+                 "--threads",
+                 "1",
+                 "--epochs",
+                 epochs,
+                 "data.vocabulary_file=" + file};
   };
-  const Result result = train("of_file", "1");
-  ASSERT_EQ(result.status, 0) << result.err;
-  expect_contains(result.err, "of the 960 symbols of " + data->path("new/train.txt") + " are unknown");
+  expect_contains(run_lm_well(train("of_file", "1")).err,
+                  "of the 960 symbols of " + data->path("new/train.txt") + " are unknown");
   EXPECT_EQ(bytes_of_file(*data / "of_file/vocab.txt"), vocabulary);
   const Result never = run_lm({"eval", data->path("of_file"), "--split", "test"});
   EXPECT_EQ(never.err.find("never trained"), std::string::npos) << never.err;
   output_of_lm({"score", data->path("base"), "--with", data->path("of_file"), "--threads", "1"}, "the cat\n");
 
-  EXPECT_EQ(train("whole_of_file", "2").status, 0);
+  output_of_lm(train("whole_of_file", "2"));
   write_bytes(file, "<eos>\n<unk>\n");  // a resumed run has its own
-  output_of_lm({"train", "--out", data->path("of_file"), "--resume", "--epochs", "2"});
-  EXPECT_TRUE(bytes_of_file(*data / "of_file/model.safetensors") ==
-              bytes_of_file(*data / "whole_of_file/model.safetensors"));
+  output_of_lm(data->resume("of_file", {"--epochs", "2"}));
+  EXPECT_EQ(data->model_digest("of_file"), data->model_digest("whole_of_file"));
   fs::remove(file);
   expect_refused(train("none", "1"), "symbols.txt");
 }
@@ -91,17 +94,15 @@ TEST_F(InitializationTest, AnUntrainedUnknownOfAFileIsSaid) {
   if (const std::size_t second = symbols.find("<unk>\n", 1); second != symbols.npos) symbols.erase(second, 6);
   write_bytes(file, symbols);
   output_of_lm({"train", "--recipe", data->path("small.toml"), "--data", data->path("data"), "--out",
-                data->path("untrained"), "--threads", "1", "--steps", "2", "--set",
-                "data.vocabulary_file=" + file});
+                data->path("untrained"), "--threads", "1", "--steps", "2", "data.vocabulary_file=" + file});
   expect_contains(run_lm({"eval", data->path("untrained"), "--text", data->path("new/test.txt")}).err,
                   "never trained");
-  expect_refused(run_lm(begin("other", {"--set", "data.vocabulary_file=" + file})), "cannot change");
+  expect_refused(begin("other", {"data.vocabulary_file=" + file}), "cannot change");
 }
 
 TEST_F(InitializationTest, SaysThatNoUpdateWasBetter) {
-  output_of_lm(begin("worse", {"--set", "train.learning_rate=0.5", "--steps", "3"}));
-  EXPECT_TRUE(bytes_of_file(*data / "worse/model.safetensors") ==
-              bytes_of_file(*data / "base/model.safetensors"));
+  output_of_lm(begin("worse", {"train.learning_rate=0.5", "--steps", "3"}));
+  EXPECT_EQ(data->model_digest("worse"), data->model_digest("base"));
   EXPECT_EQ(rows_of_table({data->path("worse")})[0].at("state"), "finished, weights unchanged");
   output_of_lm(begin("better", {"--epochs", "1"}));
   EXPECT_FALSE(rows_of_table({data->path("better")})[0].contains("state"));
@@ -118,23 +119,22 @@ TEST_F(InitializationTest, ResumesExactly) {
   expect_contains(output_of_lm({"table", data->path("whole")}), "small, begun with base (whole)");
   // And a finetuning has the vocabulary, too.
   output_of_lm({"finetune", data->path("whole"), "--out", data->path("fine"), "--epochs", "1", "--threads",
-                "1", "--set", "finetune.learning_rate=0.1"});
+                "1", "finetune.learning_rate=0.1"});
   EXPECT_EQ(bytes_of_file(*data / "fine/vocab.txt"), bytes_of_file(*data / "base/vocab.txt"));
 }
 
 TEST_F(InitializationTest, WhatItRefuses) {
   const auto refused = [&](const Words& more, const std::string& part) {
-    expect_refused(run_lm(begin("refused", more)), part);
+    expect_refused(begin("refused", more), part);
     EXPECT_FALSE(fs::exists(*data / "refused"));
   };
-  refused({"--set", "model.hidden=9"}, "the model is that of its run");
-  refused({"--set", "data.unit=characters"}, "the vocabulary is that of its run");
-  refused({"--set", "model.hiden=9"}, "did you mean");
+  refused({"model.hidden=9"}, "the model is that of its run");
+  refused({"data.unit=characters"}, "the vocabulary is that of its run");
+  refused({"model.hiden=9"}, "did you mean");
   Words words = begin("refused");
   words[2] = data->path("none");
-  expect_refused(run_lm(words), "no run at");
-  expect_refused(run_lm({"finetune", data->path("base"), "--data", data->path("new"), "--set",
-                         "finetune.learning_rate=1"}),
+  expect_refused(words, "no run at");
+  expect_refused({"finetune", data->path("base"), "--data", data->path("new"), "finetune.learning_rate=1"},
                  "not the text of this run, by its SHA-256; --data says where that text lies now");
 }
 

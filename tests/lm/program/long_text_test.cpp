@@ -6,8 +6,6 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-
 class LongTextTest : public testing::Test {
  protected:
   std::size_t files_of_ids() const {
@@ -19,13 +17,13 @@ class LongTextTest : public testing::Test {
 
   const CacheFolder cache;
   const SmallData data;
-  const std::vector<std::string> not_held = {"--set", "data.memory=0"};
+  const Words not_held = {"data.memory=0"};
 };
 
 TEST_F(LongTextTest, TrainsToTheSameBytes) {
   data.trained("held");
   EXPECT_EQ(files_of_ids(), 0u);
-  const std::string out = output_of_lm(data.train("read", not_held));
+  const std::string out = data.trained("read", not_held);
   EXPECT_EQ(files_of_ids(), 3u);
   expect_contains(out,
                   "train.txt: not held in memory (data.memory); its ids are in " + cache.path().string());
@@ -69,12 +67,12 @@ TEST_F(LongTextTest, ACutFileOfIdsIsSaidInOneLine) {
 }
 
 TEST_F(LongTextTest, AChangedTextIsRefused) {
-  data.trained("run", {"--epochs", "1", "--set", "data.memory=0"});
+  data.trained("run", {"--epochs", "1", "data.memory=0"});
   const std::string text = bytes_of_file(data / "data/train.txt");
   write_bytes(data / "data/train.txt", text + "the cat\n");
-  expect_refused(run_lm(data.resume("run", {"--epochs", "2"})), "the text has changed");
+  expect_refused(data.resume("run", {"--epochs", "2"}), "the text has changed");
   write_bytes(data / "data/train.txt", text);
-  EXPECT_EQ(run_lm(data.resume("run", {"--epochs", "2"})).status, 0);
+  run_lm_well(data.resume("run", {"--epochs", "2"}));
 }
 
 TEST_F(LongTextTest, AFullDiskLosesNothing) {
@@ -101,16 +99,15 @@ TEST_F(LongTextTest, PackedTextsAndSeveralFiles) {
   EXPECT_EQ(data.model_digest("packed and read"), data.model_digest("held"));
 
   write_bytes(data / "data/train.txt.gz", gzip_of(text).substr(0, text.size() / 2));
-  expect_refused(run_lm(data.train("cut")), "train.txt.gz: incomplete");
+  expect_refused(data.train("cut"), "train.txt.gz: incomplete");
   fs::remove(data / "data/train.txt.gz");
   const std::size_t middle = text.find('\n', text.size() / 2) + 1;
   write_bytes(data / "data/part.b", text.substr(middle));
   write_bytes(data / "data/part.a", text.substr(0, middle));
-  data.trained("parts", {"--set", "data.train_files=[\"part.*\"]"});
+  data.trained("parts", {"data.train_files=[\"part.*\"]"});
   EXPECT_EQ(data.model_digest("parts"), data.model_digest("held"));
-  expect_refused(run_lm(data.train("none", {"--set", "data.train_files=[\"x*\"]"})), "data.train_files (x*)");
-  expect_refused(run_lm(data.train(
-                     "both", {"--set", "data.train_files=[\"part.*\"]", "--set", "data.files=[\"part.*\"]"})),
+  expect_refused(data.train("none", {"data.train_files=[\"x*\"]"}), "data.train_files (x*)");
+  expect_refused(data.train("both", {"data.train_files=[\"part.*\"]", "data.files=[\"part.*\"]"}),
                  "choose one of them");
 }
 

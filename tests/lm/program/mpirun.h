@@ -25,7 +25,7 @@ class RanksOfMpirun : public testing::Test {
 
   static std::string quoted(const Words& words) {
     std::string text = "'" RONDO_PROGRAM "'";
-    for (const std::string& word : words) text += " '" + word + "'";
+    for (const std::string& word : with_set(words)) text += " '" + word + "'";
     return text;
   }
   /// Of `mpirun` with these words for the shell; what the ranks print goes to files, mpirun's own words

@@ -2,8 +2,6 @@
 // translations of each task, and what is refused.
 #include "lm/tasks/multi_task.h"
 
-#include <sstream>
-
 #include "data/files/files.h"
 #include "data/sentences/parallel_text.h"
 #include "lm/program/cli.h"
@@ -43,9 +41,6 @@ class ThreeTasks : public ToyTraining {
   void write_text(const std::string& split, const std::string& language, const std::string& text) const {
     write(fmt::format("data/{}.{}", split, language), text);
   }
-  Words resume(const std::string& epochs) const {
-    return {"train", "--out", path("run"), "--resume", "--epochs", epochs};
-  }
 };
 const std::string with_pairs_within = std::string(tasks) + halves_of_en + next_of_de;
 
@@ -55,7 +50,7 @@ TEST(MultiTaskRun, ResumesToTheSameBytes) {
 
 TEST(MultiTaskRun, LogsAFigureOfEachTaskAndTranslatesWithTheFirst) {
   const ThreeTasks data;
-  const std::string said = output_of_lm(data.train("run"));
+  const std::string said = data.trained("run");
   expect_contains(said, "translate 300 sentences, copy 300 sentences, write 300 sentences");
   std::vector<Json> evaluations;
   for (const auto& entry : log_of(data.path("run")))
@@ -76,7 +71,7 @@ TEST(MultiTaskRun, LogsAFigureOfEachTaskAndTranslatesWithTheFirst) {
   };
   EXPECT_NE(scores("copy"), scores("translate")) << "another encoder";
   expect_contains(output_of_lm({"eval", data.path("run"), "--split", "test", "--threads", "1"}), "BLEU");
-  expect_refused(run_lm({"translate", data.path("run"), "--task", "none"}),
+  expect_refused({"translate", data.path("run"), "--task", "none"},
                  "--task none: the tasks of this run are translate, copy, write");
   expect_refused(run_lm({"translate", data.path("run"), "--task", "write"}, {.input = "a\n"}),
                  "this is a language model, without a source to translate");
@@ -84,7 +79,7 @@ TEST(MultiTaskRun, LogsAFigureOfEachTaskAndTranslatesWithTheFirst) {
 
 TEST(MultiTaskRun, EachTaskIsMeasured) {
   const ThreeTasks data;
-  output_of_lm(data.train("run"));
+  data.trained("run");
   Json best;  // figures of all tasks when the first one's was the best
   for (const auto& entry : log_of(data.path("run")))
     if (entry.value("best", false) && entry.contains("copy.nats")) best = entry;
@@ -111,9 +106,8 @@ TEST(MultiTaskRun, EachTaskIsMeasured) {
                   "valid: 74 symbols in lines from a zero state");
 
   Words measured_tasks;
-  std::istringstream kept(bytes_of_file(data.path("run/evaluations.jsonl")));
-  for (std::string line; std::getline(kept, line);)
-    measured_tasks.push_back(Json::parse(line).value("task", "-"));
+  for (const Json& it : objects_in(data.path("run/evaluations.jsonl")))
+    measured_tasks.push_back(it.value("task", "-"));
   EXPECT_EQ(measured_tasks, (Words{"-", "-", "translate", "copy", "write", "write", "write"}));
   for (const auto& [task, expected] : {std::pair("translate", translate), {"copy", copy}, {"write", write}}) {
     const auto of_files =
@@ -122,7 +116,7 @@ TEST(MultiTaskRun, EachTaskIsMeasured) {
   }
   EXPECT_EQ(row(), before) << "other tasks and texts are not in the row of the first";
 
-  expect_refused(run_lm({"eval", data.path("run"), "--task", "none"}), "the tasks of this run");
+  expect_refused({"eval", data.path("run"), "--task", "none"}, "the tasks of this run");
 }
 
 MultiTaskLearning& task_of(const Recipe& recipe) { return dynamic_cast<MultiTaskLearning&>(*recipe.task); }
@@ -154,7 +148,7 @@ TEST(MultiTaskText, HasThePairsOfEachTask) {
 
 TEST(MultiTaskRun, WritesTheSecondHalfOfALine) {
   const ThreeTasks data(with_pairs_within);
-  const std::string said = output_of_lm(data.train("run")), en = bytes_of_file(data.path("data/train.en"));
+  const std::string said = data.trained("run"), en = bytes_of_file(data.path("data/train.en"));
   int left_out = 0;
   for (const std::string_view line : split_lines(en)) left_out += line.find(' ') == line.npos;
   ASSERT_GT(left_out, 0);
@@ -173,19 +167,18 @@ TEST(MultiTaskRun, ReadsFurtherLanguagesAndAShareOfThePairs) {
     for (int i = 0; i < lines; ++i) tags += "x\n";
     data.write_text(split, "tags", tags);
   }
-  const std::string said =
-      output_of_lm(data.train("run", {"--epochs", "1", "--set", "data.pairs_share=0.1"}));
+  const std::string said = data.trained("run", {"--epochs", "1", "data.pairs_share=0.1"});
   expect_contains(said, "translate 30 sentences, copy 300 sentences, write 300 sentences, tag 30 sentences");
   expect_contains(bytes_of_file(data.path("run/vocab.tags.txt")), "x\n");
   const std::string tags =
       output_of_lm({"translate", data.path("run"), "--task", "tag", "--threads", "1"}, "a b\nc\n");
   EXPECT_EQ(std::count(tags.begin(), tags.end(), '\n'), 2);
   EXPECT_EQ(tags.find_first_not_of("x \n"), std::string::npos) << tags;
-  output_of_lm({"eval", data.path("run"), "--set", "decoding.beam=1", "--threads", "1"});
+  output_of_lm({"eval", data.path("run"), "decoding.beam=1", "--threads", "1"});
   EXPECT_EQ(rows_of_table({data.path("run")})[0].at("valid reading"), "a beam of 5") << "the run's own";
-  output_of_lm(data.resume("2"));
+  output_of_lm(data.resume("run", {"--epochs", "2"}));
   data.write_text("train", "tags", "x\n");
-  expect_refused(run_lm(data.resume("3")), "each line needs its translation");
+  expect_refused(data.resume("run", {"--epochs", "3"}), "each line needs its translation");
 }
 
 TEST(MultiTaskRecipe, HasASectionForEachTask) {

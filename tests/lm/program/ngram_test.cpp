@@ -1,10 +1,7 @@
 // `lm ngram`: as a user starts it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 
 #include "tests/lm/program/program.h"
@@ -36,11 +33,9 @@ TEST(LmNgram, MeasuresTheEstimate) {
 TEST(LmNgram, WhatItWritesItReads) {
   const SmallData data;
   for (const char* unit : {"words", "characters", "bytes"}) {
-    const Json estimated =
-        Json::parse(output_of_lm({"ngram", "--data", data.path("data"), "--unit", unit, "--order", "4",
-                                  "--json", "--out", data.path("a.arpa")}));
-    const Json read = Json::parse(output_of_lm(
-        {"ngram", "--data", data.path("data"), "--unit", unit, "--arpa", data.path("a.arpa"), "--json"}));
+    const Words words{"ngram", "--data", data.path("data"), "--unit", unit};
+    const Json estimated = json_of_lm(words + Words{"--order", "4", "--out", data.path("a.arpa")}),
+               read = json_of_lm(words + Words{"--arpa", data.path("a.arpa")});
     EXPECT_EQ(read.at("ngrams"), estimated.at("ngrams"));
     EXPECT_FALSE(read.contains("discounts"));
     for (const char* split : {"valid", "test"})
@@ -72,11 +67,9 @@ TEST(LmNgram, OfATextWithoutLineEndsReadsBackTheSame) {
   for (int i = 0; i < 400; ++i) text += "abcab "[(i * i + i / 7) % 6];
   write_bytes(data / "data/train.txt", text);
   write_bytes(data / "data/valid.txt", "ab ca\nb");
-  const Words words{"ngram", "--data", data.path("data"), "--unit", "characters", "--json"};
+  const Words words{"ngram", "--data", data.path("data"), "--unit", "characters"};
   const auto nats = [&](const char* option) {
-    Words all = words;
-    all.insert(all.end(), {option, data.path("model.arpa")});
-    return Json::parse(output_of_lm(all)).at("valid").at("nats").get<double>();
+    return json_of_lm(words + Words{option, data.path("model.arpa")}).at("valid").at("nats").get<double>();
   };
   const double estimated = nats("--out");
   EXPECT_TRUE(std::isfinite(estimated));
@@ -89,21 +82,19 @@ TEST(LmNgram, RefusesProbabilitiesAboveOne) {
       data / "wrong.arpa",
       "\\data\\\nngram 1=4\nngram 2=1\n\n\\1-grams:\n-1 <s> 300\n-1 </s>\n-1 <unk> 300\n-1 the 300\n\n"
       "\\2-grams:\n-1 <s> the\n\n\\end\\\n");
-  const Result result =
-      run_lm({"ngram", "--data", data.path("data"), "--arpa", data.path("wrong.arpa"), "--json"});
-  expect_refused(result, "a probability above 1");
+  expect_refused({"ngram", "--data", data.path("data"), "--arpa", data.path("wrong.arpa"), "--json"},
+                 "a probability above 1");
 }
 
 TEST(LmNgram, CountsUnknownsAndWarnsOfZero) {
   const SmallData data;
   write_bytes(data / "data/valid.txt", "the zebra sat\n");
-  const Json json = Json::parse(output_of_lm({"ngram", "--data", data.path("data"), "--json"}));
+  const Json json = json_of_lm({"ngram", "--data", data.path("data")});
   EXPECT_EQ(json.at("valid").at("unknowns"), 1);
   EXPECT_GT(json.at("valid").at("perplexity"), json.at("valid").at("perplexity_without_unknowns"));
   write_bytes(data / "zero.arpa", "\\data\\\nngram 1=2\n\\1-grams:\n-0.5 </s>\n-99 <unk>\n\\end\\\n");
   const Result zero =
-      run_lm({"ngram", "--data", data.path("data"), "--arpa", data.path("zero.arpa"), "--json"});
-  EXPECT_EQ(zero.status, 0);
+      run_lm_well({"ngram", "--data", data.path("data"), "--arpa", data.path("zero.arpa"), "--json"});
   EXPECT_TRUE(Json::parse(zero.out).at("valid").at("nats").is_null());
   expect_contains(zero.err, "valid.txt: 3 symbols have probability 0 in this model");
 }
@@ -125,7 +116,7 @@ TEST(LmNgram, OfAClosedVocabularyLeavesOutWhatItLacks) {
   EXPECT_EQ(json.at("text").at("left_out"), 1);
   EXPECT_NEAR(json.at("text").at("nats").get<double>(), 2.85103 / 6 * std::log(10.0), 1e-9);
   write_bytes(folder / "text", "zz zz");
-  EXPECT_EQ(run_lm({"ngram", "--arpa", folder / "closed.arpa", "--text", folder / "text"}).status, 0);
+  run_lm_well({"ngram", "--arpa", folder / "closed.arpa", "--text", folder / "text"});
 }
 
 TEST(LmNgram, AModelOfAnotherUnit) {
@@ -133,13 +124,13 @@ TEST(LmNgram, AModelOfAnotherUnit) {
   const std::string folder = data.path("data"), words = data.path("words.arpa");
   output_of_lm({"ngram", "--data", folder, "--order", "2", "--out", words});
   for (const std::string unit : {"characters", "bytes"})
-    expect_refused(run_lm({"ngram", "--data", folder, "--arpa", words, "--unit", unit}),
+    expect_refused({"ngram", "--data", folder, "--arpa", words, "--unit", unit},
                    "cannot occur in a text of " + unit + ": this is a model of another unit");
   write_bytes(data / "other.txt", "der hund lief weg und der hund lief und lief\nein hund lief weg\n");
   expect_contains(run_lm({"ngram", "--data", data.path("other.txt"), "--arpa", words}).err,
                   "are unknown to the vocabulary, or <unk> in the text");
   write_bytes(data / "latin.txt", "a caf\xe9\n" + std::string(100, 'a'));
-  expect_refused(run_lm({"ngram", "--data", data.path("latin.txt"), "--unit", "characters"}),
+  expect_refused({"ngram", "--data", data.path("latin.txt"), "--unit", "characters"},
                  "not UTF-8 at byte 5 (line 1): 0xe9; convert it to UTF-8, as by: iconv -f WINDOWS-1252 -t "
                  "UTF-8 FILE > NEW, or give --unit bytes");
 }
@@ -147,26 +138,24 @@ TEST(LmNgram, AModelOfAnotherUnit) {
 TEST(LmNgram, Refusals) {
   const SmallData data;
   const std::string folder = data.path("data");
-  expect_refused(run_lm({"ngram"}), "lm ngram --data ptb --order 5");
-  expect_refused(run_lm({"ngram", "--data", folder, "--per-symbol"}), "--text");
-  expect_refused(run_lm({"ngram", "--data", folder, "--unit", "pieces"}),
+  expect_refused({"ngram"}, "lm ngram --data ptb --order 5");
+  expect_refused({"ngram", "--data", folder, "--per-symbol"}, "--text");
+  expect_refused({"ngram", "--data", folder, "--unit", "pieces"},
                  "--unit: pieces not in {words,characters,bytes}");
-  expect_refused(run_lm({"ngram", "--data", data.path("none")}), "no such file or folder");
-  expect_refused(run_lm({"ngram", "--data", folder, "--order", "101"}), "expected an integer, 1 to 100");
-  expect_refused(run_lm({"ngram", "--text", folder + "/test.txt"}), "lm ngram --data ptb --order 5");
-  expect_refused(run_lm({"ngram", "--data", folder, "--text", data.path("none")}), "cannot be opened");
+  expect_refused({"ngram", "--data", data.path("none")}, "no such file or folder");
+  expect_refused({"ngram", "--data", folder, "--order", "101"}, "expected an integer, 1 to 100");
+  expect_refused({"ngram", "--text", folder + "/test.txt"}, "lm ngram --data ptb --order 5");
+  expect_refused({"ngram", "--data", folder, "--text", data.path("none")}, "cannot be opened");
   output_of_lm({"ngram", "--data", folder, "--out", data.path("a.arpa")});
-  expect_refused(run_lm({"score", data.path("a.arpa"), folder + "/test.txt"}),
+  expect_refused({"score", data.path("a.arpa"), folder + "/test.txt"},
                  "it is a file; give the folder of a run");
-  expect_refused(
-      run_lm({"ngram", "--data", folder, "--text", folder + "/test.txt", "--out", folder + "/test.txt"}),
-      "is read by this command");
-  expect_refused(run_lm({"ngram", "--data", folder, "--arpa", "a", "--out", "b"}), "--out excludes --arpa");
-  expect_refused(run_lm({"ngram", "--data", folder, "--arpa", data.path("none")}), "cannot be opened");
+  expect_refused({"ngram", "--data", folder, "--text", folder + "/test.txt", "--out", folder + "/test.txt"},
+                 "is read by this command");
+  expect_refused({"ngram", "--data", folder, "--arpa", "a", "--out", "b"}, "--out excludes --arpa");
+  expect_refused({"ngram", "--data", folder, "--arpa", data.path("none")}, "cannot be opened");
   write_bytes(data / "data/train.txt", "a <s> b\n");
   write_bytes(data / "kept.arpa", "kept");
-  expect_refused(run_lm({"ngram", "--data", folder, "--out", data.path("kept.arpa")}),
-                 "the text has the word '<s>'");
+  expect_refused({"ngram", "--data", folder, "--out", data.path("kept.arpa")}, "the text has the word '<s>'");
   EXPECT_EQ(bytes_of_file(data / "kept.arpa"), "kept");
   EXPECT_FALSE(fs::exists(data.path("kept.arpa.partial")));
 }

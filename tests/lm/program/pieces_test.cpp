@@ -8,8 +8,7 @@
 namespace rondo {
 namespace {
 
-const Words of_pieces{"--set", "data.unit=pieces",     "--set", "data.pieces=260",
-                      "--set", "data.pieces_model=bpe"};
+const Words of_pieces{"data.unit=pieces", "data.pieces=260", "data.pieces_model=bpe"};
 
 class PieceRuns : public testing::Test {
  protected:
@@ -41,7 +40,7 @@ TEST_F(PieceRuns, ALanguageModelIsMeasuredAndGeneratesText) {
 }
 
 TEST_F(PieceRuns, BitsPerByteCompareUnits) {
-  data_.trained("characters", {"--epochs", "1", "--set", "data.unit=characters"});
+  data_.trained("characters", {"--epochs", "1", "data.unit=characters"});
   const auto characters = json_of_lm({"eval", data_.path("characters"), "--split", "test"});
   EXPECT_NEAR(characters.at("bits_per_byte"), characters.at("bits"), 1e-9) << "of ASCII";
   data_.trained("words", {"--epochs", "1"});
@@ -63,7 +62,7 @@ TEST_F(PieceRuns, EqualTrainingsAndResumedOnesEndInTheSameBytes) {
 
 TEST_F(PieceRuns, BadInputIsRefusedInOneLine) {
   const auto refused = [&](const std::string& setting, const std::string& part) {
-    expect_refused(run_lm(data_.train("new", {"--set", "data.unit=pieces", "--set", setting})), part);
+    expect_refused(data_.train("new", {"data.unit=pieces", setting}), part);
     EXPECT_FALSE(fs::exists(data_ / "new"));
   };
   refused("data.pieces=0", "data.pieces");
@@ -71,7 +70,7 @@ TEST_F(PieceRuns, BadInputIsRefusedInOneLine) {
   refused("data.pieces=8000", "data.pieces = 8000 are more than");
   refused("data.pieces_model=word", "unigram");
   refused("data.vocabulary=all", "train.txt alone");
-  expect_refused(run_lm({"ngram", "--data", data_.path("data"), "--unit", "pieces"}),
+  expect_refused({"ngram", "--data", data_.path("data"), "--unit", "pieces"},
                  "--unit: pieces not in {words,characters,bytes}");
 
   data_.trained("run", of_pieces + Words{"--epochs", "1"});
@@ -81,10 +80,10 @@ TEST_F(PieceRuns, BadInputIsRefusedInOneLine) {
        {std::string(), std::string("text\n"), bytes.substr(0, bytes.size() - 1)}) {
     write_bytes(model, broken);
     for (const std::string command : {"eval", "score", "generate", "info"})
-      expect_refused(run_lm({command, data_.path("run")}), "vocab.pieces");
+      expect_refused({command, data_.path("run")}, "vocab.pieces");
   }
   fs::remove(model);
-  expect_refused(run_lm({"eval", data_.path("run")}), "vocab.pieces");
+  expect_refused({"eval", data_.path("run")}, "vocab.pieces");
 }
 
 TEST_F(PieceRuns, ATranslatorWritesWholeWords) {
@@ -119,7 +118,7 @@ learning_rate = 0.01
   for (const std::string shared : {"false", "true"}) {
     const std::string run = data_.path("shared-" + shared);
     output_of_lm({"train", "--recipe", data_.path("translator.toml"), "--data", folder, "--out", run,
-                  "--threads", "1", "--set", "data.shared_vocabulary=" + shared});
+                  "--threads", "1", "data.shared_vocabulary=" + shared});
     for (const std::string file : {"vocab.source.pieces", "vocab.target.pieces"})
       EXPECT_TRUE(fs::exists(fs::path(run) / file)) << file;
     const std::string out = output_of_lm({"translate", run}, "the cat sat on a mat\n\nthe \xe2\x82\xac\n");
@@ -129,7 +128,7 @@ learning_rate = 0.01
     EXPECT_GT(figures.at("bits_per_byte"), 0);
     EXPECT_GE(figures.at("bleu"), 0);
     write_bytes(fs::path(run) / "vocab.target.pieces", "no model");
-    expect_refused(run_lm({"translate", run}), "vocab.target.pieces");
+    expect_refused({"translate", run}, "vocab.target.pieces");
   }
 }
 

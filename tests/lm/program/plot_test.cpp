@@ -53,8 +53,8 @@ std::string page_of(const Words& runs, const std::string& out, const Words& more
 
 TEST(Plot, DrawsTheLogsOfSeveralRuns) {
   const SmallData data;
-  data.trained("sgd", {"--epochs", "3", "--set", "train.log_every=1", "--set", "train.probe_every=1"});
-  data.trained("other", {"--epochs", "2", "--set", "train.log_every=4", "--set", "model.hidden=9"});
+  data.trained("sgd", {"--epochs", "3", "train.log_every=1", "train.probe_every=1"});
+  data.trained("other", {"--epochs", "2", "train.log_every=4", "model.hidden=9"});
   fs::copy(data / "sgd", data / "a run & its <name>", fs::copy_options::recursive);
   const std::string page = page_of({data.path("sgd"), data.path("other"), data.path("a run & its <name>")},
                                    data.path("page.html"), {"--svg", data.path("pictures")});
@@ -77,10 +77,10 @@ TEST(Plot, DrawsTheLogsOfSeveralRuns) {
 
   const std::string sgd = data.path("sgd");
   EXPECT_EQ(output_of_lm({"plot", sgd}), sgd + "/plot.html\n") << "a run alone";
-  expect_refused(run_lm({"plot"}), "plot: runs is required");
-  expect_refused(run_lm({"plot", sgd, "--out", sgd + "/log.jsonl"}), "log.jsonl");
-  expect_refused(run_lm({"plot", sgd, "--out", data.path("absent/page.html")}), "absent");
-  expect_refused(run_lm({"plot", sgd, "--svg", data.path("small.toml")}), "--svg");
+  expect_refused({"plot"}, "plot: runs is required");
+  expect_refused({"plot", sgd, "--out", sgd + "/log.jsonl"}, "log.jsonl");
+  expect_refused({"plot", sgd, "--out", data.path("absent/page.html")}, "absent");
+  expect_refused({"plot", sgd, "--svg", data.path("small.toml")}, "--svg");
   const Result result = run_lm({"plot", sgd, data.path("absent"), "--out", data.path("page.html")});
   EXPECT_EQ(result.status, 2);
   expect_contains(result.err, "absent: no such folder");

@@ -17,8 +17,8 @@ std::vector<Json> lines_of_log(const fs::path& run, bool of_probes) {
 
 TEST(Probe, ChangesNothingInATraining) {
   const SmallData data;
-  const Words shorter{"--epochs", "3", "--set", "train.averaging=always"};
-  const Words probed = shorter + Words{"--set", "train.probe_every=2"};
+  const Words shorter{"--epochs", "3", "train.averaging=always"};
+  const Words probed = shorter + Words{"train.probe_every=2"};
   data.trained("plain", shorter);
   data.trained("probed", probed);
   EXPECT_EQ(data.model_digest("probed"), data.model_digest("plain"));
@@ -46,7 +46,7 @@ TEST(Probe, ChangesNothingInATraining) {
 
 TEST(Probe, PrintsATableJsonAndPictures) {
   const SmallData data;
-  data.trained("run", {"--epochs", "1", "--set", "train.probe_every=1"});
+  data.trained("run", {"--epochs", "1", "train.probe_every=1"});
   const std::string run = data.path("run"), pictures = data.path("pictures/of run");
   const Json json = json_of_lm({"probe", run, "--steps", "4", "--sequences", "7", "--svg", pictures});
   const Json& probed = json.at("runs").at(0);
@@ -76,7 +76,7 @@ TEST(Probe, PrintsATableJsonAndPictures) {
               bytes_of_file(run + "/log.jsonl") +
                   R"({"step":9,"epoch":2,"split":"valid","nats":null,"bits":null,"best":false})"
                   "\n");
-  EXPECT_EQ(run_lm({"probe", run, "--steps", "4", "--svg", pictures}).status, 0);
+  run_lm_well({"probe", run, "--steps", "4", "--svg", pictures});
 
   const std::string table = output_of_lm({"probe", run, run, "--sequences", "3", "--split", "test"});
   EXPECT_NE(table.find("3 sequences of the test text"), std::string::npos);
@@ -88,17 +88,17 @@ TEST(Probe, RefusesInOneLine) {
   const SmallData data;
   data.trained("run", {"--epochs", "1"});
   const std::string run = data.path("run");
-  expect_refused(run_lm({"probe"}), "probe: runs is required");
-  expect_refused(run_lm({"probe", data.path("none")}), "none");
-  expect_refused(run_lm({"probe", run, "--steps", "100000"}), "symbols are too few for a sequence of 100000");
-  expect_refused(run_lm({"probe", run, "--svg", data.path("small.toml")}), "small.toml is not a folder");
+  expect_refused({"probe"}, "probe: runs is required");
+  expect_refused({"probe", data.path("none")}, "none");
+  expect_refused({"probe", run, "--steps", "100000"}, "symbols are too few for a sequence of 100000");
+  expect_refused({"probe", run, "--svg", data.path("small.toml")}, "small.toml is not a folder");
   fs::create_directories(data / "pictures/gradients.svg");
   const Result drawn = run_lm({"probe", run, "--steps", "4", "--json", "--svg", data.path("pictures")});
   EXPECT_EQ(drawn.status, 2);
   EXPECT_TRUE(Json::accept(drawn.out)) << "printed before it is drawn";
   expect_contains(drawn.err, "pictures/gradients.svg: a folder, a pipe or a device, not a file");
   fs::remove(data / "run/model.safetensors");
-  expect_refused(run_lm({"probe", run}), "holds no model");
+  expect_refused({"probe", run}, "holds no model");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <sstream>
 
 #include "tests/address_sanitizer.h"
@@ -48,15 +49,17 @@ long resident_kibibytes() {
   return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/// `lm train` of a recipe and the data beside it.
-Words words_of_training(const TemporaryFolder& folder, const std::string& recipe_file, const std::string& run,
-                        const Words& more) {
-  return Words{"train", "--recipe",   folder / recipe_file, "--data", folder / "data",
-               "--out", folder / run, "--threads",          "1"} +
-         more;
-}
-
 }  // namespace
+
+Words with_set(const Words& words) {
+  static const std::regex setting("[a-z_]+\\.[a-z0-9_.]+=[^]*");
+  Words all;
+  for (const std::string& word : words) {
+    if (std::regex_match(word, setting) && (all.empty() || all.back() != "--set")) all.push_back("--set");
+    all.push_back(word);
+  }
+  return all;
+}
 
 Program::Program(const Words& words, const Surroundings& around) : own_kibibytes_(resident_kibibytes()) {
   write_bytes(folder_ / "in", around.input);
@@ -65,7 +68,8 @@ Program::Program(const Words& words, const Surroundings& around) : own_kibibytes
   const std::string out = around.stdout_file.empty() ? std::string(folder_ / "out") : around.stdout_file;
   const std::string program = fs::absolute(RONDO_PROGRAM);
   std::vector<const char*> arguments{program.c_str()};
-  for (const std::string& word : words) arguments.push_back(word.c_str());
+  const Words all = with_set(words);
+  for (const std::string& word : all) arguments.push_back(word.c_str());
   arguments.push_back(nullptr);
   process_ = fork();
   if (process_ != 0) return;
@@ -123,21 +127,19 @@ Result run_lm(const Words& words, const Program::Surroundings& around) {
   return Program(words, around).end();
 }
 
-std::string output_of_lm(const Words& words, const std::string& input) {
-  const Result result = run_lm(words, {.input = input});
+Result run_lm_well(const Words& words, const Program::Surroundings& around) {
+  const Result result = run_lm(words, around);
   EXPECT_EQ(result.status, 0) << result.err;
-  return result.out;
+  return result;
 }
 
-Json json_of_lm(Words words) {
-  words.push_back("--json");
-  return Json::parse(output_of_lm(words));
+std::string output_of_lm(const Words& words, const std::string& input) {
+  return run_lm_well(words, {.input = input}).out;
 }
 
-Json rows_of_table(Words runs) {
-  runs.insert(runs.begin(), "table");
-  return json_of_lm(std::move(runs)).at("rows");
-}
+Json json_of_lm(const Words& words) { return Json::parse(output_of_lm(words + Words{"--json"})); }
+
+Json rows_of_table(const Words& runs) { return json_of_lm(Words{"table"} + runs).at("rows"); }
 
 void expect_refused(const Result& result, const std::string& part, int status) {
   EXPECT_EQ(result.status, status) << result.err;
@@ -146,9 +148,24 @@ void expect_refused(const Result& result, const std::string& part, int status) {
   expect_contains(result.err, part);
 }
 
+void expect_refused(const Words& words, const std::string& part, int status) {
+  expect_refused(run_lm(words), part, status);
+}
+
 std::size_t lines_of(const fs::path& path) {
   const std::string text = bytes_of_file(path);
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+Words lines_in(const std::string& text) {
+  const std::vector<std::string_view> lines = split_lines(text);
+  return {lines.begin(), lines.end()};
+}
+
+std::vector<Json> objects_in(const fs::path& path) {
+  std::vector<Json> objects;
+  for (const std::string& line : lines_in(bytes_of_file(path))) objects.push_back(Json::parse(line));
+  return objects;
 }
 
 std::vector<Words> cells_of(const std::string& table, char between) {
@@ -157,42 +174,52 @@ std::vector<Words> cells_of(const std::string& table, char between) {
     return cell.substr(begin, cell.find_last_not_of(' ') + 1 - begin);
   };
   std::vector<Words> rows;
-  std::istringstream lines(table);
-  for (std::string line, cell; std::getline(lines, line);) {
+  for (const std::string& line : lines_in(table)) {
     std::istringstream cells(line);
-    for (rows.emplace_back(); std::getline(cells, cell, between);)
-      rows.back().push_back(without_blanks(cell));
+    rows.emplace_back();
+    for (std::string cell; std::getline(cells, cell, between);) rows.back().push_back(without_blanks(cell));
   }
   return rows;
 }
 
 std::vector<Json> log_of(const fs::path& run) {
-  std::istringstream text(bytes_of_file(run / "log.jsonl"));
-  std::vector<Json> entries;
-  for (std::string line; std::getline(text, line);) {
-    entries.push_back(Json::parse(line));
+  std::vector<Json> entries = objects_in(run / "log.jsonl");
+  for (Json& entry : entries)
     for (const char* measured :
          {"symbols_per_second", "sentences_per_second", "questions_per_second", "characters_per_second",
           "seconds", "training_seconds", "peak_bytes", "time"})
-      entries.back().erase(measured);
-  }
+      entry.erase(measured);
   return entries;
 }
 
-ToyTraining::ToyTraining(const std::string& recipe) {
+ToyTraining::ToyTraining(const std::string& recipe, const std::string& file) : recipe_file_(file) {
   fs::create_directory(folder_ / "data");
-  write("toy.toml", recipe);
+  write(file, recipe);
 }
 
 Words ToyTraining::train(const std::string& name, const Words& more) const {
-  return words_of_training(folder_, "toy.toml", name, more);
+  return Words{"train", "--recipe", path(recipe_file_), "--data", path("data"),
+               "--out", path(name), "--threads",        "1"} +
+         more;
 }
+
+Words ToyTraining::resume(const std::string& name, const Words& more) const {
+  return Words{"train", "--out", path(name), "--resume", "--threads", "1"} + more;
+}
+
+std::string ToyTraining::trained(const std::string& name, const Words& more) const {
+  return output_of_lm(train(name, more));
+}
+
+std::string ToyTraining::model_bytes(const std::string& name) const {
+  return bytes_of_file(folder_ / name / "model.safetensors");
+}
+
+std::string ToyTraining::model_digest(const std::string& name) const { return sha256_hex(model_bytes(name)); }
 
 std::string ToyTraining::digest_of_log(const Words& settings) {
   const std::string name = fmt::format("log-{}", ++logs_);
-  Words more;
-  for (const std::string& it : settings) more.insert(more.end(), {"--set", it});
-  output_of_lm(train(name, more));
+  output_of_lm(train(name, settings));
   std::string told;
   for (Json& entry : log_of(path(name))) {
     entry.erase("learning_rate");  // what a schedule says is not yet what it does
@@ -202,7 +229,7 @@ std::string ToyTraining::digest_of_log(const Words& settings) {
 }
 
 void expect_refused_training(const ToyTraining& data, const Words& more, const std::string& part) {
-  expect_refused(run_lm(data.train("new", more)), part);
+  expect_refused(data.train("new", more), part);
   EXPECT_FALSE(fs::exists(data.path("new")));
 }
 
@@ -233,7 +260,7 @@ std::size_t ToyTraining::next(std::size_t below) {
 void expect_resumes_to_the_same_bytes(const ToyTraining& data, const Words& more,
                                       const std::array<std::size_t, 3>& lines, const Words& files) {
   const std::string whole = data.path("whole"), killed = data.path("killed");
-  output_of_lm(data.train("whole", more));
+  data.trained("whole", more);
   Words words = data.train("killed", more);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     Program program(words);
@@ -242,20 +269,21 @@ void expect_resumes_to_the_same_bytes(const ToyTraining& data, const Words& more
     // In the middle of an epoch the state is saved by a signal only; a kill goes back to the last epoch.
     const int signal = i == 1 ? SIGTERM : SIGKILL;
     ASSERT_EQ(program.end(signal).status, 128 + signal);
-    words = {"train", "--out", killed, "--resume", "--threads", "1"};
+    words = data.resume("killed");
   }
   output_of_lm(words);
-  const auto digest = [](const std::string& file) { return sha256_hex(bytes_of_file(file)); };
-  EXPECT_EQ(digest(killed + "/model.safetensors"), digest(whole + "/model.safetensors"));
+  EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
   for (const std::string& file : files)
     EXPECT_EQ(bytes_of_file(killed + "/" + file), bytes_of_file(whole + "/" + file)) << file;
   EXPECT_EQ(log_of(killed), log_of(whole));
 }
 
-void expect_probes(const std::string& plain, const std::string& probed, const std::string& layer,
-                   const std::string& loss) {
-  const std::string model = "/model.safetensors";
-  EXPECT_EQ(sha256_hex(bytes_of_file(probed + model)), sha256_hex(bytes_of_file(plain + model)));
+void expect_probes(const ToyTraining& data, const std::string& layer, const std::string& loss,
+                   const Words& more) {
+  data.trained("plain", more);
+  data.trained("probed", more + Words{"train.probe_every=1"});
+  EXPECT_EQ(data.model_digest("probed"), data.model_digest("plain"));
+  const std::string probed = data.path("probed");
   const auto has_layer = [&](const Json& probe) {
     for (const Json& it : probe.at("layers"))
       if (it.at("layer") == layer) return true;
@@ -273,7 +301,7 @@ void expect_probes(const std::string& plain, const std::string& probed, const st
     EXPECT_EQ(line.at("loss"), loss);
   }
   EXPECT_GE(probes, 2);
-  EXPECT_EQ(others, log_of(plain));
+  EXPECT_EQ(others, log_of(data / "plain"));
 
   const std::string pictures = probed + "/pictures";
   const auto json = json_of_lm({"probe", probed, "--sequences", "4", "--svg", pictures});
@@ -281,40 +309,21 @@ void expect_probes(const std::string& plain, const std::string& probed, const st
   EXPECT_TRUE(has_layer(json.at("runs").at(0))) << layer;
   expect_contains(bytes_of_file(pictures + "/gradients_by_epoch.svg"), "Gradient of " + loss + ", training");
   EXPECT_NE(output_of_lm({"probe", probed, "--split", "train"}).find(layer), std::string::npos);
-  expect_refused(run_lm({"probe", probed, "--steps", "3"}), "reads whole sentences; leave it out");
+  expect_refused({"probe", probed, "--steps", "3"}, "reads whole sentences; leave it out");
 }
 
-SmallData::SmallData() {
-  fs::create_directory(folder_ / "data");
-  write_bytes(folder_ / "data/train.txt", text(150));
-  write_bytes(folder_ / "data/valid.txt", text(20));
-  write_bytes(folder_ / "data/test.txt", text(20));
-  write_bytes(folder_ / "small.toml", text_of_recipe);
+SmallData::SmallData() : ToyTraining(text_of_recipe, "small.toml") {
+  write("data/train.txt", text(150));
+  write("data/valid.txt", text(20));
+  write("data/test.txt", text(20));
 }
-
-Words SmallData::train(const std::string& name, const Words& more) const {
-  return words_of_training(folder_, "small.toml", name, more);
-}
-
-Words SmallData::resume(const std::string& name, const Words& more) const {
-  return Words{"train", "--out", path(name), "--resume", "--threads", "1"} + more;
-}
-
-void SmallData::trained(const std::string& name, const Words& more) const { output_of_lm(train(name, more)); }
-
-std::string SmallData::model_bytes(const std::string& name) const {
-  return bytes_of_file(folder_ / name / "model.safetensors");
-}
-
-std::string SmallData::model_digest(const std::string& name) const { return sha256_hex(model_bytes(name)); }
 
 std::string SmallData::text(int lines) {
   const Words words{"the", "cat", "sat", "on", "a", "mat", "and", "saw", "one", "dog", "run", "up"};
   std::string written;
   for (int line = 0; line < lines; ++line) {
     for (int i = 0; i < 7; ++i) {
-      random_ = random_ * 6364136223846793005u + 1442695040888963407u;
-      word_ = (3 * word_ + 1 + (random_ >> 33) % 3) % words.size();
+      word_ = (3 * word_ + 1 + next(3)) % words.size();
       written += (i > 0 ? " " : "") + words[word_];
     }
     written += '\n';

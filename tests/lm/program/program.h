@@ -32,6 +32,9 @@ inline Words operator+(Words words, const Words& more) {
   return words;
 }
 
+/// The program's words: before each setting, as model.hidden=8, stands --set, unless it is there.
+Words with_set(const Words& words);
+
 struct Result {
   int status = -1;  // of exit; 128 + the signal if one ended the program
   std::string out, err;
@@ -55,7 +58,7 @@ class Program {
     unsigned max_seconds = 0;                // where it might never end; 0: any
   };
 
-  /// Starts `lm` with these words.
+  /// Starts `lm` with these words, where a setting needs no --set: with_set().
   explicit Program(const Words& words) : Program(words, Surroundings()) {}
   Program(const Words& words, const Surroundings& around);
   ~Program();
@@ -79,19 +82,26 @@ class Program {
 
 Result run_lm(const Words& words, const Program::Surroundings& around = {});
 
-/// The same, where it must go well; stdout.
+/// The same, where it must go well.
+Result run_lm_well(const Words& words, const Program::Surroundings& around = {});
+
+/// The same; stdout.
 std::string output_of_lm(const Words& words, const std::string& input = "");
 
 /// What it prints with --json: of all of stdout, as nothing else may be there.
-Json json_of_lm(Words words);
+Json json_of_lm(const Words& words);
 /// The rows of `lm table` by the names of its columns.
-Json rows_of_table(Words runs);
+Json rows_of_table(const Words& runs);
 
 /// EXPECT that `result` is a refusal: this status, one line on stderr that contains `part`, nothing on
 /// stdout.
 void expect_refused(const Result& result, const std::string& part, int status = 2);
+void expect_refused(const Words& words, const std::string& part, int status = 2);
 
 std::size_t lines_of(const fs::path& path);
+Words lines_in(const std::string& text);
+/// An object a line, as of log.jsonl.
+std::vector<Json> objects_in(const fs::path& path);
 
 /// The cells of a table, a row a line, without the blanks around them.
 std::vector<Words> cells_of(const std::string& table, char between = '\t');
@@ -99,17 +109,24 @@ std::vector<Words> cells_of(const std::string& table, char between = '\t');
 /// The log without what depends on the clock.
 std::vector<Json> log_of(const fs::path& run);
 
-/// A small recipe, toy.toml, in a folder of the test, and a folder data/ in it, which a test's own class
-/// fills.
+/// A small recipe in a folder of the test, and a folder data/ beside it, which a test's own class fills.
 class ToyTraining {
  public:
-  explicit ToyTraining(const std::string& recipe);
+  explicit ToyTraining(const std::string& recipe, const std::string& file = "toy.toml");
 
+  fs::path operator/(const std::string& name) const { return folder_ / name; }
   std::string path(const std::string& name) const { return folder_ / name; }
   void write(const std::string& name, const std::string& bytes) const { write_bytes(folder_ / name, bytes); }
 
-  /// `lm train` of toy.toml to the run `name`, with further words.
+  /// `lm train` of the recipe to the run `name`, with further words.
   Words train(const std::string& name, const Words& more = {}) const;
+  Words resume(const std::string& name, const Words& more = {}) const;
+  /// Trains the run `name` where it must go well; what it prints.
+  std::string trained(const std::string& name, const Words& more = {}) const;
+  std::string model_bytes(const std::string& name) const;
+  /// Instead of the bytes, where they are compared: a failure prints both sides.
+  std::string model_digest(const std::string& name) const;
+
   /// Of the log of a training with these settings, without its learning rates: a failure prints both sides.
   std::string digest_of_log(const Words& settings);
 
@@ -119,6 +136,7 @@ class ToyTraining {
 
  private:
   TemporaryFolder folder_;
+  std::string recipe_file_;
   std::uint64_t random_ = 1;
   int logs_ = 0;
 };
@@ -135,10 +153,11 @@ void expect_each_has_an_effect(ToyTraining& data, const std::string& settings, i
 void expect_resumes_to_the_same_bytes(const ToyTraining& data, const Words& more,
                                       const std::array<std::size_t, 3>& lines, const Words& files = {});
 
-/// Of two runs that differ in train.probe_every = 1 alone: the model and the log are the same but for the
-/// lines of probes, which see `layer` and name the `loss`; and `lm probe` shows them.
-void expect_probes(const std::string& plain, const std::string& probed, const std::string& layer,
-                   const std::string& loss);
+/// Of two trainings with these words that differ in train.probe_every = 1 alone, "plain" and "probed": the
+/// model and the log are the same but for the lines of probes, which see `layer` and name the `loss`; and
+/// `lm probe` shows them.
+void expect_probes(const ToyTraining& data, const std::string& layer, const std::string& loss,
+                   const Words& more = {});
 
 /// A folder for the ids of long texts, in place of the user's, for this process and the programs it starts.
 class CacheFolder {
@@ -160,31 +179,25 @@ class CacheFolder {
   std::optional<std::string> before_;
 };
 
-/// A data folder and the words of a training on it that takes about a second.
-class SmallData {
+/// A data folder and small.toml, a training on it that takes about a second.
+class SmallData : public ToyTraining {
  public:
   SmallData();
-
-  fs::path operator/(const std::string& name) const { return folder_ / name; }
-  std::string path(const std::string& name) const { return folder_ / name; }
-
-  /// `lm train` of small.toml to the run `name`, with further words.
-  Words train(const std::string& name, const Words& more = {}) const;
-  Words resume(const std::string& name, const Words& more = {}) const;
-  /// Trains the run `name` where it must go well.
-  void trained(const std::string& name, const Words& more = {}) const;
-  std::string model_bytes(const std::string& name) const;
-
-  /// Instead of the bytes, where they are compared: a failure prints both sides.
-  std::string model_digest(const std::string& name) const;
 
   /// Lines of a walk through twelve words: after each come only three others, so there is something to learn.
   std::string text(int lines);
 
  private:
-  TemporaryFolder folder_;
-  std::uint64_t random_ = 1;
   std::size_t word_ = 0;
+};
+
+/// Tests of one data folder and of the runs that their SetUpTestSuite() trains on it.
+class SmallDataTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { data = new SmallData; }
+  static void TearDownTestSuite() { delete data; }
+
+  inline static SmallData* data = nullptr;
 };
 
 }  // namespace rondo

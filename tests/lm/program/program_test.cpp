@@ -4,52 +4,29 @@
 
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <regex>
-#include <sstream>
 
 namespace rondo {
 namespace {
 
-using Json = nlohmann::json;
-
 /// One run that the tests of this file read.
-class ProgramTest : public testing::Test {
+class ProgramTest : public SmallDataTest {
  protected:
   static void SetUpTestSuite() {
-    data = new SmallData;
+    SmallDataTest::SetUpTestSuite();
     data->trained("run");
   }
-  static void TearDownTestSuite() { delete data; }
 
   static std::string run() { return data->path("run"); }
-  /// Rows of tab-separated cells.
-  static std::vector<std::vector<std::string>> rows_of(const std::string& text) {
-    std::vector<std::vector<std::string>> rows;
-    std::istringstream lines(text);
-    for (std::string line, cell; std::getline(lines, line);) {
-      std::istringstream cells(line);
-      for (rows.emplace_back(); std::getline(cells, cell, '\t');) rows.back().push_back(cell);
-    }
-    return rows;
+  static std::vector<Words> score(const std::string& text, const Words& more = {}) {
+    return cells_of(output_of_lm(Words{"score", run()} + more, text));
   }
-  static std::vector<std::vector<std::string>> score(const std::string& text,
-                                                     std::vector<std::string> more = {}) {
-    more.insert(more.begin(), {"score", run()});
-    return rows_of(output_of_lm(more, text));
-  }
-
-  static SmallData* data;
 };
-SmallData* ProgramTest::data = nullptr;
 
 TEST_F(ProgramTest, LearnsAndLogs) {
-  std::istringstream lines(bytes_of_file(*data / "run/log.jsonl"));
   std::vector<Json> updates, valid, test;
-  for (std::string line; std::getline(lines, line);) {
-    const Json entry = Json::parse(line);
+  for (const Json& entry : objects_in(*data / "run/log.jsonl"))
     (entry.at("event") == "steps" ? updates : entry.at("split") == "valid" ? valid : test).push_back(entry);
-  }
   ASSERT_EQ(test.size(), 1u);
   const auto steps = updates.size();
   EXPECT_EQ(steps, 12u * 15u) << "(150 x 8 - 1) / 8 symbols a stream, 10 a step";
@@ -68,25 +45,23 @@ TEST_F(ProgramTest, LearnsAndLogs) {
 }
 
 TEST_F(ProgramTest, SaysWhyTrainingEndsEarly) {
-  const std::string out = output_of_lm(data->train(
-      "early", {"--epochs", "500", "--set", "train.early_stopping=2", "--set", "train.eval_every=1"}));
+  const std::string out =
+      data->trained("early", {"--epochs", "500", "train.early_stopping=2", "train.eval_every=1"});
   expect_contains(out, "\nno improvement in 2 evaluations: the training ends\n");
 }
 
 TEST_F(ProgramTest, EndsWithASampleOfItsSeed) {
   SmallData other;
-  const std::string out = output_of_lm(
-      other.train("run", {"--epochs", "1", "--set", "report.sample=12", "--set", "train.seed=7"}));
+  const std::string out = other.trained("run", {"--epochs", "1", "report.sample=12", "train.seed=7"});
   expect_contains(out, "\na sample of 12 symbols:\n" +
                            output_of_lm({"generate", other.path("run"), "-n", "12", "--seed", "7"}));
 }
 
 TEST_F(ProgramTest, EvaluationsShowTheTrainingLossSinceTheLastOne) {
-  const std::string told = output_of_lm(
-      data->train("losses", {"--epochs", "2", "--set", "train.eval_every=0", "--set", "train.log_every=1"}));
-  std::istringstream lines(told);
+  const std::string told =
+      data->trained("losses", {"--epochs", "2", "train.eval_every=0", "train.log_every=1"});
   std::vector<double> shown;
-  for (std::string line; std::getline(lines, line);)
+  for (const std::string& line : lines_in(told))
     if (const std::size_t at = line.find(" train "); line.starts_with("epoch ") && at != std::string::npos) {
       shown.push_back(std::stod(line.substr(at + 7)));
       expect_contains(line, "  evaluated in ");
@@ -100,7 +75,7 @@ TEST_F(ProgramTest, EvaluationsShowTheTrainingLossSinceTheLastOne) {
     }
   ASSERT_EQ(shown.size(), 2U);
   expect_contains(told, "\nepoch 1    train ");
-  expect_contains(output_of_lm(data->train("within", {"--steps", "5"})), "\nepoch 1    step 5       train ");
+  expect_contains(data->trained("within", {"--steps", "5"}), "\nepoch 1    step 5       train ");
   for (const std::size_t epoch : {0U, 1U}) EXPECT_NEAR(shown[epoch], sums[epoch] / counts[epoch], 0.02);
 }
 
@@ -114,29 +89,24 @@ TEST_F(ProgramTest, ResumedRunsSayWhereTheyContinue) {
                   "finished already, at step 20, epoch 2 of 1; --epochs N or --steps N train on\n");
   const Result table = run_lm({"table", "--markdown", data->path("beyond")});
   EXPECT_TRUE(std::regex_search(table.out, std::regex("[0-9]\\.[0-9][0-9] of 1 "))) << table.out;
-  std::vector<std::string> words = data->resume("continued");
-  words.insert(words.end(), {"--epochs", "2"});
-  EXPECT_TRUE(
-      std::regex_search(output_of_lm(words), std::regex("resumed at step [1-9][0-9]*, epoch 2 of 2\n")));
+  EXPECT_TRUE(std::regex_search(output_of_lm(data->resume("continued", {"--epochs", "2"})),
+                                std::regex("resumed at step [1-9][0-9]*, epoch 2 of 2\n")));
 }
 
 TEST_F(ProgramTest, TheSizeOfTheVocabularyIsOneNumber) {
-  expect_contains(output_of_lm(data->train("sized", {"--epochs", "1"})),
-                  "symbols, a vocabulary of 14 symbols, ");
+  expect_contains(data->trained("sized", {"--epochs", "1"}), "symbols, a vocabulary of 14 symbols, ");
   expect_contains(output_of_lm({"info", data->path("sized")}), "vocabulary  14 words");
   const Json counted =
       json_of_lm({"info", "--recipe", data->path("small.toml"), "--data", data->path("data")});
   EXPECT_EQ(counted.at("vocabulary_size"), 14);
   EXPECT_EQ(counted.at("parameters"), json_of_lm({"info", data->path("sized")}).at("parameters"));
-  expect_refused(run_lm({"info", "--recipe", "attention-multi30k", "--data", data->path("data")}),
+  expect_refused({"info", "--recipe", "attention-multi30k", "--data", data->path("data")},
                  "--data: counts the vocabulary of language models");
 }
 
 TEST_F(ProgramTest, EvaluatesWhatTrainingReported) {
-  std::istringstream lines(bytes_of_file(*data / "run/log.jsonl"));
   double best = 1e9, test = 0;
-  for (std::string line; std::getline(lines, line);) {
-    const Json entry = Json::parse(line);
+  for (const Json& entry : log_of(run())) {
     if (!entry.contains("split")) continue;
     if (entry.at("split") == "valid") best = std::min(best, entry.at("nats").get<double>());
     if (entry.at("split") == "test") test = entry.at("nats");
@@ -154,7 +124,7 @@ TEST_F(ProgramTest, EvaluatesWhatTrainingReported) {
   const std::string from_input =
       output_of_lm({"eval", run(), "-", "--json", "--threads", "1"}, bytes_of_file(file));
   EXPECT_EQ(Json::parse(from_input).at("nats"), best);
-  expect_refused(run_lm({"eval", run(), "test"}), "cannot be opened");
+  expect_refused({"eval", run(), "test"}, "cannot be opened");
   const Json wide = json_of_lm({"eval", run(), "--streams", "7"});
   EXPECT_EQ(wide.at("symbols"), 20 * 8 - 1);
   EXPECT_NE(wide.at("nats"), best);
@@ -164,8 +134,7 @@ TEST_F(ProgramTest, EvaluatesWhatTrainingReported) {
 // Every tenth block is the validation text, and valid.txt is not read.
 TEST_F(ProgramTest, EvaluatesTheBlocksOfFilesThatItHeldOut) {
   SmallData other;
-  other.trained("blocks",
-                {"--epochs", "1", "--set", "data.files=[\"train.txt\"]", "--set", "data.block_lines=5"});
+  other.trained("blocks", {"--epochs", "1", "data.files=[\"train.txt\"]", "data.block_lines=5"});
   const Json last = log_of(other / "blocks").back();
   EXPECT_EQ(last.at("symbols"), 3 * 5 * 8 - 1) << "of 30 blocks";
   const Json eval = json_of_lm({"eval", other.path("blocks"), "--threads", "1"});
@@ -175,8 +144,7 @@ TEST_F(ProgramTest, EvaluatesTheBlocksOfFilesThatItHeldOut) {
 
 TEST_F(ProgramTest, SaysWhatUnknownSymbolsCost) {
   write_bytes(*data / "zebra.txt", "the cat\nthe zebra\n");
-  const Result result = run_lm({"eval", run(), "--text", data->path("zebra.txt")});
-  EXPECT_EQ(result.status, 0);
+  const Result result = run_lm_well({"eval", run(), "--text", data->path("zebra.txt")});
   expect_contains(result.err, "never trained");
   expect_contains(result.out, "5 symbols in one stream\n");
   const Json json = json_of_lm({"eval", run(), "--text", data->path("zebra.txt")});
@@ -200,13 +168,12 @@ TEST_F(ProgramTest, WarnsThatTheTextHasChanged) {
   other.trained("run", {"--epochs", "1"});
   EXPECT_EQ(run_lm({"eval", other.path("run")}).err, "");
   write_bytes(other / "data/valid.txt", "the cat sat\n");
-  const Result result = run_lm({"eval", other.path("run")});
-  EXPECT_EQ(result.status, 0);
+  const Result result = run_lm_well({"eval", other.path("run")});
   expect_contains(result.err, "changed");
   const std::string data = other.path("data");
-  expect_refused(run_lm({"eval", other.path("run"), "--data", data}),
+  expect_refused({"eval", other.path("run"), "--data", data},
                  "not the text of this run, by its SHA-256; --data says where that text lies now");
-  expect_refused(run_lm({"probe", other.path("run"), "--data", data}), "not the text of this run");
+  expect_refused({"probe", other.path("run"), "--data", data}, "not the text of this run");
 }
 
 TEST_F(ProgramTest, ScoresLines) {
@@ -232,9 +199,8 @@ TEST_F(ProgramTest, ScoresLines) {
 
 // Whatever may follow "the", the line end included: the probabilities add up to one.
 TEST_F(ProgramTest, ScoresAreProbabilities) {
-  std::istringstream vocabulary(bytes_of_file(*data / "run/vocab.txt"));
   std::string text = "the\n";
-  for (std::string symbol; std::getline(vocabulary, symbol);)
+  for (const std::string& symbol : lines_in(bytes_of_file(*data / "run/vocab.txt")))
     if (symbol != "<eos>") text += "the " + symbol + "\n";
   double total = 0;
   std::map<std::string, int> seen;  // symbols of each line
@@ -258,12 +224,10 @@ TEST_F(ProgramTest, LongLinesAreReadInPieces) {
 }
 
 TEST_F(ProgramTest, Generates) {
-  const auto generated = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"generate", run(), "--threads", "1"});
-    return run_lm(more);
+  const auto generated = [](const Words& more) {
+    return run_lm_well(Words{"generate", run(), "--threads", "1"} + more);
   };
   const Result once = generated({"--seed", "5", "-n", "30"});
-  EXPECT_EQ(once.status, 0);
   EXPECT_EQ(once.err, "");
   EXPECT_TRUE(once.out.ends_with('\n') && !once.out.ends_with("\n\n")) << once.out;
   EXPECT_EQ(once.out.find("<unk>"), std::string::npos);
@@ -311,8 +275,8 @@ TEST_F(ProgramTest, DescribesARun) {
 // Lines from a zero state, one-hot symbols without a row for unknown ones.
 TEST_F(ProgramTest, TrainsAndEvaluatesByLines) {
   SmallData other;
-  other.trained("lines", {"--epochs", "1", "--set", "data.batching=lines", "--set", "data.unknown=false",
-                          "--set", "model.embedding=0", "--set", "model.tied=false"});
+  other.trained("lines", {"--epochs", "1", "data.batching=lines", "data.unknown=false", "model.embedding=0",
+                          "model.tied=false"});
   const Json it = json_of_lm({"eval", other.path("lines"), "--json"});
   EXPECT_EQ(it.at("by_lines"), true);
   EXPECT_EQ(it.at("symbols"), 160) << "the first one too";
@@ -325,7 +289,7 @@ TEST_F(ProgramTest, TrainsAndEvaluatesByLines) {
 // Evaluations during training may be faster; the last ones are exact, as those of `lm eval` are.
 TEST_F(ProgramTest, FinalFiguresAreExact) {
   SmallData other;
-  other.trained("streams", {"--epochs", "1", "--set", "train.eval_streams=8"});
+  other.trained("streams", {"--epochs", "1", "train.eval_streams=8"});
   const std::vector<Json> log = log_of(other / "streams");
   const Json& last = log.back();
   EXPECT_EQ(log.at(log.size() - 3).at("read"), "8 streams");
@@ -337,15 +301,13 @@ TEST_F(ProgramTest, FinalFiguresAreExact) {
   EXPECT_EQ(nats("1"), last.at("nats"));
   EXPECT_NE(nats("8"), last.at("nats"));
   // What is kept: two figures of the training, then those of lm eval, with what they are of.
-  std::istringstream kept(bytes_of_file(other / "streams/evaluations.jsonl"));
-  int count = 0;
-  for (std::string line; std::getline(kept, line); ++count) {
-    const Json entry = Json::parse(line);
+  const std::vector<Json> kept = objects_in(other / "streams/evaluations.jsonl");
+  EXPECT_EQ(kept.size(), 4u);
+  for (const Json& entry : kept) {
     EXPECT_EQ(entry.at("model"), other.model_digest("streams"));
     expect_contains(entry.at("version"), RONDO_VERSION);
     EXPECT_EQ(entry.at("sha256").size(), 3u);
   }
-  EXPECT_EQ(count, 4);
 }
 
 // How the last figures are read: crops in such sequences, and with the state carried on beside that.
@@ -358,7 +320,7 @@ TEST_F(ProgramTest, EvaluatesAsItTrains) {
       {"data.evaluated_as=stream", "", "one stream"},
       {"train.final_streams=4", "", "4 streams"}};
   for (const auto& [setting, first, second] : rows) {
-    other.trained(setting, {"--epochs", "1", "--set", crops, "--set", setting});
+    other.trained(setting, {"--epochs", "1", crops, setting});
     const std::vector<Json> log = log_of(other / setting);
     EXPECT_EQ(log.back().at("read"), second) << setting;
     EXPECT_EQ(log.back().at("symbols"), 159);
@@ -380,13 +342,12 @@ TEST_F(ProgramTest, OtherUnits) {
         "bc";
   write_bytes(other / "one.txt", text);
   for (const std::string unit : {"characters", "bytes"}) {
-    std::vector<std::string> words =
-        other.train(unit, {"--epochs", "2", "--set", "train.batch=4", "--set", "data.unit=" + unit});
+    Words words = other.train(unit, {"--epochs", "2", "train.batch=4", "data.unit=" + unit});
     words[4] = other.path("one.txt");
     output_of_lm(words);
-    const auto rows = rows_of(output_of_lm({"score", other.path(unit), "--per-symbol"},
-                                           "\xc3\xa4"
-                                           "bc\n"));
+    const auto rows = cells_of(output_of_lm({"score", other.path(unit), "--per-symbol"},
+                                            "\xc3\xa4"
+                                            "bc\n"));
     ASSERT_EQ(rows.size(), unit == "bytes" ? 3u : 2u)
         << "the first symbol is context, and no line end is known";
     EXPECT_EQ(rows[0].at(1), unit == "bytes" ? "\\xa4" : "b");

@@ -48,7 +48,7 @@ class Meetings : public ToyTraining {
 
 TEST(QuestionAnsweringRun, IsTrainedMeasuredAndShown) {
   Meetings data;
-  const std::string run = data.path("run"), told = output_of_lm(data.train("run"));
+  const std::string run = data.path("run"), told = data.trained("run");
   expect_contains(told, "questions about 6 entities");
   expect_contains(told, "lm answer " + run);
   expect_contains(told, " questions  ");
@@ -61,15 +61,13 @@ TEST(QuestionAnsweringRun, IsTrainedMeasuredAndShown) {
   const auto row = rows_of_table({run})[0];
   EXPECT_EQ(row.at("test accuracy"), json.at("accuracy"));
   for (const char* column : {"test bits", "test perplexity"}) EXPECT_FALSE(row.contains(column)) << column;
-  const std::string vocabulary = bytes_of_file(run + "/vocab.txt"),
-                    kept = bytes_of_file(run + "/evaluations.jsonl");
-  EXPECT_TRUE(vocabulary.ends_with("\n<unk>\n"));
-  const std::vector<std::string_view> measured = split_lines(kept);
-  ASSERT_EQ(measured.size(), 4u) << "two by the training";
-  for (const std::string_view line : measured) {
-    const auto entry = Json::parse(line);
-    EXPECT_EQ(entry.at("vocabulary_size"), split_lines(vocabulary).size());
-    EXPECT_EQ(entry.at("types"), split_lines(vocabulary).size() - 1) << "<unk> is no type of this text";
+  const Words vocabulary = lines_in(bytes_of_file(run + "/vocab.txt"));
+  EXPECT_EQ(vocabulary.back(), "<unk>");
+  const std::vector<Json> kept = objects_in(run + "/evaluations.jsonl");
+  EXPECT_EQ(kept.size(), 4u) << "two by the training";
+  for (const Json& entry : kept) {
+    EXPECT_EQ(entry.at("vocabulary_size"), vocabulary.size());
+    EXPECT_EQ(entry.at("types"), vocabulary.size() - 1) << "<unk> is no type of this text";
   }
   expect_contains(output_of_lm({"info", run}), "6 of them entities");
   expect_contains(output_of_lm({"info", "--recipe", "attentive-reader", "--vocab-size", "900"}),
@@ -79,23 +77,22 @@ TEST(QuestionAnsweringRun, IsTrainedMeasuredAndShown) {
 TEST(QuestionAnsweringRun, AnswersQuestions) {
   Meetings data;
   const std::string run = data.path("run");
-  output_of_lm(data.train("run", {"--epochs", "8"}));
+  data.trained("run", {"--epochs", "8"});
   // Whether it learns to read: tests/lm/tasks/question_answering_test.cpp.
   const std::string asked =
       "Today @entity1 met @entity5 .\tThen @entity5 left and @placeholder slept .\n\n"
       "Today @entity4 met @entity2 .\tThen @placeholder left and @entity4 slept .\n";
-  const std::string answers = output_of_lm({"answer", run}, asked);
-  const std::vector<std::string_view> lines = split_lines(answers);
+  const Words lines = lines_in(output_of_lm({"answer", run}, asked));
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[1], "");
   EXPECT_TRUE(lines[2].starts_with("@entity")) << lines[2];
   const std::string file = data.path("attention.jsonl");
   const std::string out =
       output_of_lm({"answer", run, "--scores", "--attention", file, "--threads", "1"}, asked);
-  expect_contains(out, std::string(lines[0]) + "\t0.");
-  const auto attention = Json::parse(bytes_of_file(file).substr(0, bytes_of_file(file).find('\n')));
+  expect_contains(out, lines[0] + "\t0.");
+  const Json attention = objects_in(file).front();
   EXPECT_EQ(attention.at("source"), (Words{"Today", "@entity1", "met", "@entity5", ".", "<eos>"}));
-  EXPECT_EQ(attention.at("target"), Words{std::string(lines[0])});
+  EXPECT_EQ(attention.at("target"), Words{lines[0]});
   double sum = 0;
   for (const double weight : attention.at("weights")[0]) sum += weight;
   EXPECT_NEAR(sum, 1, 1e-5);
@@ -121,25 +118,21 @@ TEST(QuestionAnsweringRun, AnswersQuestions) {
 
 TEST(QuestionAnsweringRun, ResumesToTheSameBytes) {
   Meetings data;
-  const Words everywhere{"--set", "model.cell=bn_lstm",
-                         "--set", "model.batch_norm_attention=true",
-                         "--set", "model.trained_initial_states=true"};
+  const Words everywhere{"model.cell=bn_lstm", "model.batch_norm_attention=true",
+                         "model.trained_initial_states=true"};
   expect_resumes_to_the_same_bytes(data, everywhere, {1, 2, 20}, {"vocab.txt"});
 }
 
 TEST(QuestionAnsweringRun, IsProbed) {
   Meetings data;
-  output_of_lm(data.train("plain", {"--epochs", "2"}));
-  output_of_lm(data.train("probed", {"--epochs", "2", "--set", "train.probe_every=1"}));
-  expect_probes(data.path("plain"), data.path("probed"), "document.l0_reverse", "the loss of the answer");
+  expect_probes(data, "document.l0_reverse", "the loss of the answer", {"--epochs", "2"});
 }
 
 TEST(QuestionAnsweringRun, BadInputIsRefusedBeforeARunIsMade) {
   Meetings data;
-  expect_refused_training(data, {"--set", "train.batch=1", "--set", "model.batch_norm_attention=true"},
+  expect_refused_training(data, {"train.batch=1", "model.batch_norm_attention=true"},
                           "train.batch = 1: batch normalisation");
-  expect_refused_training(data, {"--set", "train.batch=1", "--set", "model.cell=bn_lstm"},
-                          "set it to 2 or more");
+  expect_refused_training(data, {"train.batch=1", "model.cell=bn_lstm"}, "set it to 2 or more");
   fs::rename(data.path("data/training"), data.path("data/other"));
   expect_refused_training(data, {}, "training: no such folder");
   expect_refused_training(data, {}, "docs/cloze.py makes them from a text");

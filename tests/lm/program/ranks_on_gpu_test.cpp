@@ -8,7 +8,7 @@ namespace rondo {
 namespace {
 
 /// On a GPU rows of 30 numbers have gaps between them.
-const Words small_states = {"--set", "model.hidden=30"};
+const Words small_states = {"model.hidden=30"};
 
 // They resume on GPUs what ranks on CPUs have begun, and the other way round.
 TEST_F(RanksOfMpirun, TrainOnGpusAsOneProcess) {
@@ -69,10 +69,9 @@ TEST_F(RanksOfMpirun, EndWhereAGpuIsLostOrATrainingDiverges) {
   expect_contains(
       mpirun("-n 1 " + train + " : -n 1 env RONDO_EMULATED_GPU=gpus=2,fails_at=2000 " + train).err,
       "an illegal memory access was encountered");
-  const Result diverged =
-      mpirun("-n 2 " + quoted(data.train(
-                           "other", {"--device", "cuda", "--epochs", "100", "--set", "train.optimizer=sgd",
-                                     "--set", "train.learning_rate=1e38", "--set", "train.clip=0"})));
+  const Result diverged = mpirun(
+      "-n 2 " + quoted(data.train("other", {"--device", "cuda", "--epochs", "100", "train.optimizer=sgd",
+                                            "train.learning_rate=1e38", "train.clip=0"})));
   expect_one_line_and_failure(diverged, "Training stops");
 }
 

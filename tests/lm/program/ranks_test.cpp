@@ -39,7 +39,7 @@ TEST_F(RanksOfMpirun, ThatCannotDivideTheBatchSaySoOnce) {
 TEST_F(RanksOfMpirun, ThatDifferSaySoOnce) {
   const SmallData data;
   const Result other = mpirun("-n 1 " + quoted(data.train("run")) + " : -n 1 " +
-                              quoted(data.train("run", {"--set", "model.hidden=16"})));
+                              quoted(data.train("run", {"model.hidden=16"})));
   expect_one_line_and_failure(other,
                               "1 of 2 ranks have other settings, another text or other weights than rank 0");
   const Result failed = mpirun("-n 1 " + quoted(data.train("run")) + " : -n 1 " +

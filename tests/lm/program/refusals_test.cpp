@@ -5,33 +5,24 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-
-class RefusalsTest : public testing::Test {
+class RefusalsTest : public SmallDataTest {
  protected:
   static void SetUpTestSuite() {
-    data = new SmallData;
+    SmallDataTest::SetUpTestSuite();
     data->trained("run", {"--epochs", "1"});
-    data->trained("letters", {"--epochs", "1", "--set", "data.unit=characters"});
+    data->trained("letters", {"--epochs", "1", "data.unit=characters"});
     fs::remove(*data / "data/test.txt");
     fs::create_directory(*data / "empty");
     write_bytes(*data / "empty.txt", "");
     write_bytes(*data / "tiny.txt", "a b");
     write_bytes(*data / "latin.txt", std::string(200, 'a') + "\n\xe4\n" + std::string(200, 'b'));
   }
-  static void TearDownTestSuite() { delete data; }
 
-  /// Training with these words is refused and leaves no folder.
-  static void expect_training_refused(const std::vector<std::string>& more, const std::string& part) {
-    expect_refused(run_lm(data->train("new", more)), part);
-    EXPECT_FALSE(fs::exists(*data / "new"));
-  }
-  static void expect_data_refused(const std::string& text, const std::string& part,
-                                  const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words{"train", "--recipe", data->path("small.toml"), "--data",
-                                   text,    "--out",    data->path("new")};
-    words.insert(words.end(), more.begin(), more.end());
-    expect_refused(run_lm(words), part);
+  static void expect_data_refused(const std::string& text, const std::string& part, const Words& more = {}) {
+    expect_refused(
+        Words{"train", "--recipe", data->path("small.toml"), "--data", text, "--out", data->path("new")} +
+            more,
+        part);
     EXPECT_FALSE(fs::exists(*data / "new"));
   }
   /// A copy of the run in which one file has other bytes (none: the file is gone) is not opened, which every
@@ -43,23 +34,19 @@ class RefusalsTest : public testing::Test {
     fs::copy(*data / "run", copy);
     fs::remove(copy / file);
     if (bytes) write_bytes(copy / file, *bytes);
-    expect_refused(run_lm({"eval", copy}), part);
+    expect_refused({"eval", copy}, part);
   }
   static std::string run() { return data->path("run"); }
-
-  static SmallData* data;
 };
-SmallData* RefusalsTest::data = nullptr;
 
 TEST_F(RefusalsTest, RunsThatAreMeant) {
-  expect_refused(run_lm({"train", "--recipe", run(), "--data", "x"}), "a folder, where a file is expected");
-  expect_refused(run_lm({"train", "--out", run()}), "to continue a run, --out RUN --resume");
-  expect_refused(run_lm({"eval", run(), run() + "/vocab.txt", run() + "/vocab.txt"}), "unexpected argument");
-  expect_refused(run_lm({"eval", "one"}), "no run at one: no such folder");
-  expect_refused(run_lm({"train", "--recipe", "char-lstm"}), "--data");
-  expect_refused(run_lm({"train", "--recipe", "char-lstm", "--data", "-"}),
-                 "standard input cannot be read again");
-  expect_refused(run_lm({"info", "--recipe", "zaremba-small"}), "--vocab-size");
+  expect_refused({"train", "--recipe", run(), "--data", "x"}, "a folder, where a file is expected");
+  expect_refused({"train", "--out", run()}, "to continue a run, --out RUN --resume");
+  expect_refused({"eval", run(), run() + "/vocab.txt", run() + "/vocab.txt"}, "unexpected argument");
+  expect_refused({"eval", "one"}, "no run at one: no such folder");
+  expect_refused({"train", "--recipe", "char-lstm"}, "--data");
+  expect_refused({"train", "--recipe", "char-lstm", "--data", "-"}, "standard input cannot be read again");
+  expect_refused({"info", "--recipe", "zaremba-small"}, "--vocab-size");
 }
 
 TEST_F(RefusalsTest, Recipes) {
@@ -77,14 +64,13 @@ TEST_F(RefusalsTest, Recipes) {
   refused(data->path("typo.toml"), "hidden");
   write_bytes(*data / "syntax.toml", "[model\n");
   refused(data->path("syntax.toml"), "syntax.toml:1");
-  expect_training_refused({"--set", "model.hiden=3"}, "model.hidden");
-  expect_training_refused({"--set", "model.hidden=8,8"}, "as in [650, 650]");
-  expect_training_refused({"--set", "train.micro_batch=3"}, "does not divide");
-  expect_training_refused({"--set", "model.hidden=1000000"}, "training would take more than");
-  expect_training_refused({"--set", "data.batching=crops", "--set", "train.length=100000"},
-                          "crops of 100000");
-  expect_training_refused({"--epochs", "0"}, "--epochs 0");
-  expect_training_refused({"--seed", "-1"}, "--seed -1");
+  expect_refused_training(*data, {"model.hiden=3"}, "model.hidden");
+  expect_refused_training(*data, {"model.hidden=8,8"}, "as in [650, 650]");
+  expect_refused_training(*data, {"train.micro_batch=3"}, "does not divide");
+  expect_refused_training(*data, {"model.hidden=1000000"}, "training would take more than");
+  expect_refused_training(*data, {"data.batching=crops", "train.length=100000"}, "crops of 100000");
+  expect_refused_training(*data, {"--epochs", "0"}, "--epochs 0");
+  expect_refused_training(*data, {"--seed", "-1"}, "--seed -1");
 }
 
 TEST_F(RefusalsTest, Texts) {
@@ -97,22 +83,21 @@ TEST_F(RefusalsTest, Texts) {
   expect_data_refused(data->path("tiny.txt"), "too few");
   expect_data_refused(data->path("latin.txt"),
                       "iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW, or --set data.unit=bytes",
-                      {"--set", "data.unit=characters"});
-  expect_data_refused(data->path("latin.txt"), "batch",
-                      {"--set", "train.batch=5000", "--set", "train.micro_batch=0"});
+                      {"data.unit=characters"});
+  expect_data_refused(data->path("latin.txt"), "batch", {"train.batch=5000", "train.micro_batch=0"});
 
   // Before the first step, not at the first evaluation; of the text for tests as well.
-  expect_training_refused(
-      {"--set", "train.eval_streams=160"},
+  expect_refused_training(
+      *data, {"train.eval_streams=160"},
       "train.eval_streams: 160 evaluation streams are too many for 160 symbols; use fewer\n");
   write_bytes(*data / "data/test.txt", "the cat sat\n");
-  expect_training_refused(
-      {"--set", "train.final_streams=8"},
+  expect_refused_training(
+      *data, {"train.final_streams=8"},
       "train.final_streams: 8 evaluation streams are too many for 4 symbols; use fewer\n");
   fs::remove(*data / "data/test.txt");
 
   write_bytes(*data / "one_symbol.txt", std::string(300, 'a'));
-  expect_data_refused(data->path("one_symbol.txt"), "one symbol only", {"--set", "data.unit=bytes"});
+  expect_data_refused(data->path("one_symbol.txt"), "one symbol only", {"data.unit=bytes"});
   expect_data_refused("/dev/zero", "a device, where a file is expected");
 
   fs::create_directories(*data / "partial/train.txt");
@@ -123,7 +108,7 @@ TEST_F(RefusalsTest, Texts) {
   expect_data_refused(data->path("partial"), "train.txt: empty");
   write_bytes(*data / "partial/train.txt", data->text(20));
   expect_data_refused(data->path("partial"), "the first being context",
-                      {"--set", "data.unit=characters", "--set", "data.strip_lines=false"});
+                      {"data.unit=characters", "data.strip_lines=false"});
   fs::remove(*data / "partial/valid.txt");
   expect_data_refused(data->path("partial"), "valid.txt: missing");
   if (geteuid() != 0) {
@@ -132,15 +117,15 @@ TEST_F(RefusalsTest, Texts) {
     expect_data_refused(data->path("partial"), "cannot be opened");
   }
 
-  expect_refused(run_lm({"eval", run(), "--text", data->path("none.txt")}), "none.txt");
-  expect_refused(run_lm({"eval", run(), "--text", data->path("empty.txt")}), "empty");
-  expect_refused(run_lm({"eval", run(), "--text", data->path("empty")}), "a folder");
-  expect_refused(run_lm({"eval", data->path("letters"), "--text", data->path("latin.txt")}),
+  expect_refused({"eval", run(), "--text", data->path("none.txt")}, "none.txt");
+  expect_refused({"eval", run(), "--text", data->path("empty.txt")}, "empty");
+  expect_refused({"eval", run(), "--text", data->path("empty")}, "a folder");
+  expect_refused({"eval", data->path("letters"), "--text", data->path("latin.txt")},
                  "not UTF-8 at byte 201 (line 2)");
   const Result missing = run_lm({"eval", run(), "--split", "test"});
   EXPECT_EQ(missing.status, 2);
   expect_contains(missing.err, "there is no test text");
-  expect_refused(run_lm({"generate", data->path("letters"), "--prompt", "a\xff"}), "--prompt");
+  expect_refused({"generate", data->path("letters"), "--prompt", "a\xff"}, "--prompt");
 
   const Result score = run_lm({"score", data->path("letters")}, {.input = "the cat\n\xff\n"});
   EXPECT_EQ(score.status, 2);
@@ -153,18 +138,18 @@ TEST_F(RefusalsTest, Texts) {
 
 TEST_F(RefusalsTest, OutputFolders) {
   const std::string before = data->model_digest("run");
-  expect_refused(run_lm(data->train("run")), "holds a run already");
+  expect_refused(data->train("run"), "holds a run already");
   EXPECT_EQ(data->model_digest("run"), before);
-  expect_refused(run_lm(data->train("data")), "not empty");
-  expect_refused(run_lm(data->train("empty.txt")), "a file of that name");
+  expect_refused(data->train("data"), "not empty");
+  expect_refused(data->train("empty.txt"), "a file of that name");
 }
 
 // Damaged weights: tests/data/files/safetensors_test.cpp, tests/lm/program/damage_test.cpp.
 TEST_F(RefusalsTest, BrokenRuns) {
   for (const std::string command : {"eval", "score", "generate", "info"}) {
-    expect_refused(run_lm({command, data->path("none")}), "no run at");
-    expect_refused(run_lm({command, data->path("data")}), "config.toml");
-    expect_refused(run_lm({command, data->path("empty.txt")}), "it is a file");
+    expect_refused({command, data->path("none")}, "no run at");
+    expect_refused({command, data->path("data")}, "config.toml");
+    expect_refused({command, data->path("empty.txt")}, "it is a file");
   }
   const std::string model = data->model_bytes("run"), vocabulary = bytes_of_file(*data / "run/vocab.txt"),
                     config = bytes_of_file(*data / "run/config.toml"), hidden = "\nhidden = [32]";
@@ -184,8 +169,7 @@ TEST_F(RefusalsTest, BrokenRuns) {
 }
 
 TEST_F(RefusalsTest, StandardOutputThatIsFull) {
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"eval", run()}, {"generate", run(), "--seed", "1"}, {"info", run()}}) {
+  for (const Words& words : {Words{"eval", run()}, {"generate", run(), "--seed", "1"}, {"info", run()}}) {
     const Result result = run_lm(words, {.stdout_file = "/dev/full"});
     EXPECT_EQ(result.status, 1);
     expect_contains(result.err, "standard output");

@@ -10,13 +10,11 @@ namespace {
 /// Makes a folder the current one while it lives.
 class InFolder {
  public:
-  explicit InFolder(const std::filesystem::path& path) : before_(std::filesystem::current_path()) {
-    std::filesystem::current_path(path);
-  }
-  ~InFolder() { std::filesystem::current_path(before_); }
+  explicit InFolder(const fs::path& path) : before_(fs::current_path()) { fs::current_path(path); }
+  ~InFolder() { fs::current_path(before_); }
 
  private:
-  std::filesystem::path before_;
+  fs::path before_;
 };
 
 TEST(RunFolder, TakesTheFirstFreeNumber) {
@@ -27,24 +25,21 @@ TEST(RunFolder, TakesTheFirstFreeNumber) {
   EXPECT_EQ(make_run_folder("", "other").path, "runs/other-1");
   write_bytes("runs/demo-3", "a file in the way");
   EXPECT_EQ(make_run_folder("", "demo").path, "runs/demo-4");
-  EXPECT_TRUE(std::filesystem::is_directory("runs/demo-4"));
+  EXPECT_TRUE(fs::is_directory("runs/demo-4"));
 }
 
 TEST(RunFolder, IsNamedAfterTheRecipeAndKnowsWhereItsTextIs) {
   const SmallData data;
   const Program::Surroundings inside{.folder = data.path("data")};
   const Result trained =
-      run_lm({"train", "--recipe", data.path("small.toml"), "--set", "data.files=[\"train.txt\"]", "--set",
-              "data.block_lines=5", "--epochs", "1", "--threads", "1"},
-             inside);
-  EXPECT_EQ(trained.status, 0) << trained.err;
+      run_lm_well({"train", "--recipe", data.path("small.toml"), "data.files=[\"train.txt\"]",
+                   "data.block_lines=5", "--epochs", "1", "--threads", "1"},
+                  inside);
   const RunFolder run = open_run_folder(data / "data/runs/small-1");
-  EXPECT_TRUE(std::filesystem::equivalent(read_config(run).made_by.data, data / "data"));
-  const Result finetuned = run_lm(
-      {"finetune", "runs/small-1", "--set", "finetune.learning_rate=0.1", "--epochs", "1", "--threads", "1"},
-      inside);
-  EXPECT_EQ(finetuned.status, 0) << finetuned.err;
-  EXPECT_TRUE(std::filesystem::exists(data / "data/runs/small-finetuned-1/model.safetensors"));
+  EXPECT_TRUE(fs::equivalent(read_config(run).made_by.data, data / "data"));
+  const Result finetuned = run_lm_well(
+      {"finetune", "runs/small-1", "finetune.learning_rate=0.1", "--epochs", "1", "--threads", "1"}, inside);
+  EXPECT_TRUE(fs::exists(data / "data/runs/small-finetuned-1/model.safetensors"));
 }
 
 TEST(RunFolder, RunsThatCannotBeMade) {
@@ -59,8 +54,8 @@ TEST(RunFolder, RefusesWhatIsThere) {
   const TemporaryFolder folder;
   const auto run = folder / "run";
   EXPECT_NO_THROW(check_new_run_folder(run));
-  EXPECT_FALSE(std::filesystem::exists(run)) << "checking makes nothing";
-  std::filesystem::create_directory(run);
+  EXPECT_FALSE(fs::exists(run)) << "checking makes nothing";
+  fs::create_directory(run);
   EXPECT_NO_THROW(check_new_run_folder(run)) << "empty";
   write_bytes(run / "letter.txt", "dear");
   expect_contains(error_of([&] { make_run_folder(run, "demo"); }), "not empty");

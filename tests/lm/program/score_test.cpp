@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 
 #include "data/files/input_file.h"
 #include "tests/lm/program/program.h"
@@ -29,25 +28,22 @@ void expect_near(const std::vector<Words>& a, const std::vector<Words>& b) {
   }
 }
 
-class ScoreTest : public testing::Test {
+class ScoreTest : public SmallDataTest {
  protected:
   static void SetUpTestSuite() {
-    data = new SmallData;
+    SmallDataTest::SetUpTestSuite();
     data->trained("a", {"--epochs", "1"});
     data->trained("b", {"--epochs", "2", "--seed", "2"});
-    data->trained("letters", {"--epochs", "1", "--set", "data.unit=characters"});
+    data->trained("letters", {"--epochs", "1", "data.unit=characters"});
     write_bytes(*data / "one.txt", "the cat sat\n\nthe zebra\n");
     write_bytes(*data / "two.txt", "on a mat\n");
   }
-  static void TearDownTestSuite() { delete data; }
 
   using Rows = std::vector<Words>;
   static Rows rows(const Words& words, const std::string& input = "") {
     return cells_of(output_of_lm(Words{"score"} + words + Words{"--threads", "1"}, input));
   }
   static std::string path(const std::string& name) { return data->path(name); }
-
-  inline static SmallData* data = nullptr;
 };
 
 TEST_F(ScoreTest, Files) {
@@ -57,7 +53,7 @@ TEST_F(ScoreTest, Files) {
   EXPECT_EQ(rows({path("a"), "-", path("two.txt"), "--per-symbol"}, "the cat\n")[0].at(0), "-:1");
   EXPECT_EQ(rows({path("a"), "-", path("two.txt"), "--per-symbol"}, "the cat\n")[3].at(0),
             path("two.txt") + ":1");
-  expect_refused(run_lm({"score", path("a"), path("none.txt")}), "none.txt: cannot be opened");
+  expect_refused({"score", path("a"), path("none.txt")}, "none.txt: cannot be opened");
 }
 
 // Another program may wait for it before it writes the next line.
@@ -124,10 +120,10 @@ TEST_F(ScoreTest, SeveralRunsAreInterpolated) {
       rows({path("a"), "--per-symbol", "--with", path("b"), "--weights", "3,1", path("two.txt")});
   EXPECT_EQ(file_last, uneven);
   EXPECT_EQ(rows({path("a"), "--per-symbol", "--with", path("b"), path("two.txt")}), even);
-  expect_refused(run_lm({"score", path("a"), path("two.txt"), "--with", path("letters")}), "its vocabulary");
-  expect_refused(run_lm({"score", path("a"), path("two.txt"), "--with", path("b"), "--weights", "1"}),
+  expect_refused({"score", path("a"), path("two.txt"), "--with", path("letters")}, "its vocabulary");
+  expect_refused({"score", path("a"), path("two.txt"), "--with", path("b"), "--weights", "1"},
                  "--weights: give one for RUN and one for each --with, here 2, not 1");
-  expect_refused(run_lm({"score", path("a"), path("two.txt"), "--weights", "0"}), "above 0");
+  expect_refused({"score", path("a"), path("two.txt"), "--weights", "0"}, "above 0");
 }
 
 TEST_F(ScoreTest, ARunAndAnNgramModelAreInterpolated) {
@@ -145,17 +141,17 @@ TEST_F(ScoreTest, ARunAndAnNgramModelAreInterpolated) {
         std::stod(mixed[i].at(2)),
         std::log(0.75 * std::exp(std::stod(a[i].at(2))) + 0.25 * std::exp(std::stod(ngrams[i].at(2)))), 1e-5);
   }
-  expect_refused(run_lm({"score", path("letters"), text, "--with", arpa}), "three.arpa");
+  expect_refused({"score", path("letters"), text, "--with", arpa}, "three.arpa");
   write_bytes(path("other.txt"), "a cat on a mat\na cat on a mat\na cat on a mat\n");
   output_of_lm({"ngram", "--data", path("other.txt"), "--order", "2", "--out", path("other.arpa")});
-  expect_refused(run_lm({"score", path("a"), text, "--with", path("other.arpa")}),
+  expect_refused({"score", path("a"), text, "--with", path("other.arpa")},
                  "and both must have the same symbols");
   write_bytes(path("more.txt"), "the zebra sat\n" + bytes_of_file(*data / "data/train.txt"));
   output_of_lm({"ngram", "--data", path("more.txt"), "--order", "2", "--out", path("more.arpa")});
-  expect_refused(run_lm({"score", path("a"), text, "--with", path("more.arpa")}),
+  expect_refused({"score", path("a"), text, "--with", path("more.arpa")},
                  "and both must have the same symbols");
   write_bytes(path("three.lm"), bytes_of_file(arpa));
-  EXPECT_EQ(run_lm({"score", path("a"), text, "--with", path("three.lm")}).status, 0) << "any name";
+  run_lm_well({"score", path("a"), text, "--with", path("three.lm")});
 }
 
 // One of the lines is so long that it is read in parts.

@@ -9,9 +9,6 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
-
 constexpr const char* toy_skip_thought = R"(
 [recipe]
 task = "skip_thought"
@@ -104,10 +101,10 @@ double cosine(const std::vector<float>& a, const std::vector<float>& b) {
 TEST(SkipThoughtRun, IsTrainedMeasuredAndEmbeds) {
   Passages data;
   const std::string run = data.path("run");
-  const std::string told = output_of_lm(data.train("run"));
+  const std::string told = data.trained("run");
   expect_contains(told, "triples of");
   expect_contains(told, "lm embed " + run);
-  const std::vector<nlohmann::json> log = log_of(run);
+  const std::vector<Json> log = log_of(run);
   const auto json = json_of_lm({"eval", run, "--split", "test", "--threads", "1"});
   EXPECT_EQ(json.at("nats"), log.back().at("nats"));
   EXPECT_EQ(json.at("symbols"), log.back().at("symbols"));
@@ -131,18 +128,13 @@ TEST(SkipThoughtRun, IsTrainedMeasuredAndEmbeds) {
 TEST(SkipThoughtRun, WordsThatItDoesNotKnowGetVectors) {
   Passages data;
   const std::string run = data.path("run");
-  output_of_lm(data.train("run", {"--epochs", "1"}));
+  data.trained("run", {"--epochs", "1"});
   const std::string vectors = data.word_vectors();
   data.write("vectors.txt", vectors);
-  for (const std::vector<std::string>& more :
-       {std::vector<std::string>{}, {"--vectors", data.path("vectors.txt")}}) {
-    std::vector<std::string> words{"embed", run};
-    words.insert(words.end(), more.begin(), more.end());
-    EXPECT_EQ(output_of_lm(words, ""), "") << "no sentences are no vectors";
-  }
+  for (const Words& more : {Words{}, {"--vectors", data.path("vectors.txt")}})
+    EXPECT_EQ(output_of_lm(Words{"embed", run} + more, ""), "") << "no sentences are no vectors";
   const std::string input = "cat\ndog\nthe dog\n";
-  const Result told = run_lm({"embed", run, "--vectors", data.path("vectors.txt")}, {.input = input});
-  ASSERT_EQ(told.status, 0) << told.err;
+  const Result told = run_lm_well({"embed", run, "--vectors", data.path("vectors.txt")}, {.input = input});
   expect_contains(told.err, "vectors for 1 of 1 words that the run does not know, by a map from 8 words");
   const auto expanded = vectors_of(told.out), plain = vectors_of(output_of_lm({"embed", run}, input));
   ASSERT_EQ(expanded.size(), 3u);
@@ -168,7 +160,7 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
   Passages data;
   data.write_sets();
   const std::string run = data.path("run");
-  output_of_lm(data.train("run"));
+  data.trained("run");
   const auto json = json_of_lm({"eval", run, "--sentences", data.path("sets"), "--threads", "1"});
   ASSERT_EQ(json.at("sets").size(), 3u);
   const auto &sick = json.at("sets")[0], &subj = json.at("sets")[1], &trec = json.at("sets")[2];
@@ -185,23 +177,22 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
   EXPECT_EQ(row.at("SICK rho"), sick.at("vectors").at("spearman"));
   const std::string pairs = bytes_of_file(data.path("sets/SICK_test_annotated.txt"));
   data.write("sets/SICK_test_annotated.txt", pairs + "\n");
-  const Result with_blank_line = run_lm({"eval", run, "--sentences", data.path("sets"), "--json"});
-  EXPECT_EQ(with_blank_line.status, 0);
-  EXPECT_EQ(nlohmann::json::parse(with_blank_line.out).at("sets"), json.at("sets"));
+  const Result with_blank_line = run_lm_well({"eval", run, "--sentences", data.path("sets"), "--json"});
+  EXPECT_EQ(Json::parse(with_blank_line.out).at("sets"), json.at("sets"));
   expect_contains(with_blank_line.err, "warning: 1 of 41 lines are left out: ");
   data.write("sets/SICK_test_annotated.txt", pairs);
   expect_contains(output_of_lm({"eval", run, "--sentences", data.path("sets")}), "(means of words: accuracy");
 
   const auto refused = [&](const std::string& file, const std::string& content, const std::string& part) {
     data.write("sets/" + file, content);
-    expect_refused(run_lm({"eval", run, "--sentences", data.path("sets")}), part);
+    expect_refused({"eval", run, "--sentences", data.path("sets")}, part);
   };
-  expect_refused(run_lm({"eval", run, "--sentences", data.path("data")}), "none of the known sets");
+  expect_refused({"eval", run, "--sentences", data.path("data")}, "none of the known sets");
 
   EXPECT_EQ(run_lm({"table", run}).err, "");
-  expect_refused(run_lm({"eval", run, "--sentences", data.path("sets"), "--dynamic"}),
+  expect_refused({"eval", run, "--sentences", data.path("sets"), "--dynamic"},
                  "--dynamic excludes --sentences");
-  expect_refused(run_lm({"eval", run, "--vectors", data.path("toy.toml")}), "--vectors requires --sentences");
+  expect_refused({"eval", run, "--vectors", data.path("toy.toml")}, "--vectors requires --sentences");
   data.write("sets/pairs.test.tsv", "1\tthe dog\tthe cat\n0\tthe dog\tthe rose\n");
   refused("pairs.train.tsv", "0.5\tthe dog\tthe cat\n1\tthe dog\tthe rose\n",
           "pairs.train.tsv: a judgment of 0.5, which is neither 0 nor 1");
@@ -216,18 +207,18 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
           "SICK_trial.txt: all pairs are judged 3: nothing correlates with equal scores");
   refused("SICK_trial.txt", "a\tb\n1\t2\n", "SICK_trial.txt: line 1: no columns sentence_A");
   fs::remove(data.path("sets/SICK_trial.txt"));
-  expect_refused(run_lm({"eval", run, "--sentences", data.path("sets")}), "SICK_trial.txt: missing");
+  expect_refused({"eval", run, "--sentences", data.path("sets")}, "SICK_trial.txt: missing");
 }
 
 TEST(SkipThoughtRun, MeasuresItsVectorsWhileItTrains) {
   Passages data;
   data.write_sets();
   const auto trained = [&](const std::string& name, int64_t every) {
-    output_of_lm(data.train(name, {"--steps", "10", "--set", fmt::format("train.sentences_every={}", every),
-                                   "--set", fmt::format("train.sentence_sets=[\"{}\"]", data.path("sets"))}));
+    data.trained(name, {"--steps", "10", fmt::format("train.sentences_every={}", every),
+                        fmt::format("train.sentence_sets=[\"{}\"]", data.path("sets"))});
     return data.path(name);
   };
-  std::vector<nlohmann::json> measured;
+  std::vector<Json> measured;
   for (const auto& entry : log_of(trained("every-5", 5)))
     if (entry.at("event") == "sentences") measured.push_back(entry);
   ASSERT_EQ(measured.size(), 6u);
@@ -243,24 +234,23 @@ TEST(SkipThoughtRun, MeasuresItsVectorsWhileItTrains) {
       json_of_lm({"eval", data.path("every-5"), "--sentences", data.path("sets"), "--threads", "1"});
   for (std::size_t i = 0; i < 3; ++i)
     EXPECT_EQ(later.at("sets")[i].at("vectors"), measured[3 + i].at("vectors")) << "the weights of step 10";
-  expect_refused(run_lm(data.train("refused", {"--set", "train.sentences_every=5"})), "train.sentence_sets");
+  expect_refused(data.train("refused", {"train.sentences_every=5"}), "train.sentence_sets");
 }
 
 TEST(SkipThoughtRun, ResumesToTheSameBytes) {
   Passages data;
-  const Words combined{"--epochs", "8", "--set", "model.encoder=combine", "--set", "model.cell=mi_gru"};
+  const Words combined{"--epochs", "8", "model.encoder=combine", "model.cell=mi_gru"};
   expect_resumes_to_the_same_bytes(data, combined, {1, 10, 25});
 }
 
 TEST(SkipThoughtRun, BadInputIsRefusedBeforeARunIsMade) {
   Passages data;
-  expect_refused_training(data, {"--set", "data.max_length=1"},
+  expect_refused_training(data, {"data.max_length=1"},
                           "has a sentence of more than data.max_length = 1 symbols");
-  expect_refused_training(data, {"--set", "data.unit=bytes"}, "give one sentence a line");
-  expect_refused_training(data, {"--set", "model.alpha=2"}, "model.alpha is for");
+  expect_refused_training(data, {"data.unit=bytes"}, "give one sentence a line");
+  expect_refused_training(data, {"model.alpha=2"}, "model.alpha is for");
   for (const std::string cell : {"sru", "qrnn"})
-    expect_refused_training(data,
-                            {"--set", "model.decoder_cell=" + cell, "--set", "model.context=first_state"},
+    expect_refused_training(data, {"model.decoder_cell=" + cell, "model.context=first_state"},
                             "the cell " + cell + " does not read the state before");
   data.write("data/valid.txt", "one sentence .\n");
   expect_refused_training(data, {}, "valid.txt: no three consecutive sentences in its 1 sentences");
@@ -268,11 +258,8 @@ TEST(SkipThoughtRun, BadInputIsRefusedBeforeARunIsMade) {
 
 TEST(SkipThoughtRun, IsProbed) {
   Passages data;
-  const std::string shorter = "data.max_length=4";
-  output_of_lm(data.train("plain", {"--epochs", "2", "--set", shorter}));
-  output_of_lm(data.train("probed", {"--epochs", "2", "--set", shorter, "--set", "train.probe_every=1"}));
-  expect_probes(data.path("plain"), data.path("probed"), "previous.l0",
-                "the losses of the last words of both neighbours");
+  expect_probes(data, "previous.l0", "the losses of the last words of both neighbours",
+                {"--epochs", "2", "data.max_length=4"});
   const auto later = json_of_lm({"probe", data.path("probed"), "--split", "train"});
   EXPECT_EQ(later.at("runs").at(0).at("sequences"), log_of(data.path("probed")).front().at("sequences"))
       << "without the triples that are left out of the training";

@@ -24,15 +24,28 @@ class SmallTranslator {
   std::string path(const std::string& name) const { return folder_ / name; }
 
   Words train(const std::string& run, const Words& settings = {}) const {
-    Words words{"train",     "--recipe", "attention-multi30k", "--data", path(""), "--out", path(run),
-                "--threads", "1",        "--epochs",           "2"};
-    for (const char* setting :
-         {"data.source_language=aa", "data.target_language=bb", "data.train_files=train",
-          "data.valid_files=valid", "data.test_files=test", "model.embedding=12", "model.hidden=16",
-          "model.readout=12", "train.batch=20", "decoding.max_length=12"})
-      words.insert(words.end(), {"--set", setting});
-    for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
-    return words;
+    return Words{"train",
+                 "--recipe",
+                 "attention-multi30k",
+                 "--data",
+                 path(""),
+                 "--out",
+                 path(run),
+                 "--threads",
+                 "1",
+                 "--epochs",
+                 "2",
+                 "data.source_language=aa",
+                 "data.target_language=bb",
+                 "data.train_files=train",
+                 "data.valid_files=valid",
+                 "data.test_files=test",
+                 "model.embedding=12",
+                 "model.hidden=16",
+                 "model.readout=12",
+                 "train.batch=20",
+                 "decoding.max_length=12"} +
+           settings;
   }
   void trained(const std::string& run, const Words& settings = {}) const {
     output_of_lm(train(run, settings));
@@ -41,11 +54,5 @@ class SmallTranslator {
  private:
   TemporaryFolder folder_;
 };
-
-inline Words lines_in(const std::string& text) {
-  Words lines;
-  for (const std::string_view line : split_lines(text)) lines.emplace_back(line);
-  return lines;
-}
 
 }  // namespace rondo

@@ -9,9 +9,6 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
-
 constexpr const char* speech_recipe = R"(
 [recipe]
 task = "speech"
@@ -75,14 +72,14 @@ TEST_F(SpeechRun, IsTrainedMeasuredAndTranscribes) {
   ToneData data;
   const std::string run = data.path("run");
   // By speaker, a single recording would be normalised by itself.
-  const std::string told = output_of_lm(data.train("run", {"--set", "data.normalized_by=corpus"}));
+  const std::string told = data.trained("run", {"data.normalized_by=corpus"});
   expect_contains(told, "60 utterances of 2 speakers");
   expect_contains(told, "lm transcribe " + run);
   expect_contains(told, " characters by greedy search");
   EXPECT_EQ(told.find("perplexity"), std::string::npos) << "CTC predicts no text symbol by symbol";
   EXPECT_EQ(told.find("stand-in"), std::string::npos);
   EXPECT_EQ(bytes_of_file(run + "/vocab.txt"), "\\n\n\\x20\nh\ni\nl\no\n");
-  const std::vector<nlohmann::json> log = log_of(run);
+  const std::vector<Json> log = log_of(run);
   EXPECT_EQ(log.back().at("split"), "test");
   EXPECT_LE(log.back().at("cer").get<double>(), 5);
   EXPECT_TRUE(log.back().contains("wer"));
@@ -116,7 +113,7 @@ TEST_F(SpeechRun, IsTrainedMeasuredAndTranscribes) {
 TEST_F(SpeechRun, SearchesWithAnNgramModel) {
   ToneData data;
   const std::string run = data.path("run");
-  output_of_lm(data.train("run", {"--epochs", "2"}));
+  data.trained("run", {"--epochs", "2"});
   data.write("text.txt", "lo hi\nhi\nlo\nhi lo lo\n");
   data.write("only.txt", "lo\nlo lo\n");
   for (const std::string name : {"text", "only"}) {
@@ -125,24 +122,23 @@ TEST_F(SpeechRun, SearchesWithAnNgramModel) {
       fs::copy_file(data.path(name + ".txt"), data.path(name + "/" + split + ".txt"));
     output_of_lm({"ngram", "--data", data.path(name), "--order", "1", "--out", data.path(name + ".arpa")});
   }
-  const auto json = json_of_lm({"eval", run, "--set", "decoding.beam=8", "--set",
-                                "decoding.ngram=" + data.path("text.arpa"), "--threads", "1"});
+  const auto json = json_of_lm(
+      {"eval", run, "decoding.beam=8", "decoding.ngram=" + data.path("text.arpa"), "--threads", "1"});
   expect_contains(json.at("read"), "a beam of 8 with " + data.path("text.arpa"));
 
   // A model that knows one word alone, with a large weight, lets nothing else be heard.
   const std::string file = data.path("data/1.wav");
   const std::string only = "decoding.ngram=" + data.path("only.arpa");
-  const std::string heard = output_of_lm(
-      {"transcribe", run, file, "--beam", "32", "--set", only, "--set", "decoding.ngram_weight=50"});
+  const std::string heard =
+      output_of_lm({"transcribe", run, file, "--beam", "32", only, "decoding.ngram_weight=50"});
   EXPECT_EQ(heard.find("hi"), std::string::npos) << heard;
 
-  expect_refused(run_lm({"transcribe", run, file, "--set", only, "--beam", "1"}),
+  expect_refused({"transcribe", run, file, only, "--beam", "1"},
                  "an n-gram model takes part in a search: set decoding.beam above 1");
-  expect_refused(run_lm({"eval", run, "--tune"}), "--tune, --budget and --streams are for language models");
-  expect_refused(run_lm({"eval", run, "--set", "decoding.ngram=x.arpa"}), "set decoding.beam above 1");
-  expect_refused(run_lm({"eval", run, "--set", "decoding.beam=4", "--set", "decoding.ngram=x.arpa"}),
-                 "x.arpa");
-  expect_refused(run_lm({"eval", run, "--set", "model.layers=3"}),
+  expect_refused({"eval", run, "--tune"}, "--tune, --budget and --streams are for language models");
+  expect_refused({"eval", run, "decoding.ngram=x.arpa"}, "set decoding.beam above 1");
+  expect_refused({"eval", run, "decoding.beam=4", "decoding.ngram=x.arpa"}, "x.arpa");
+  expect_refused({"eval", run, "model.layers=3"},
                  "only settings of [dynamic] and [cache], or of [decoding], can change");
 }
 
@@ -153,37 +149,36 @@ TEST_F(SpeechRun, KeepsItsNgramModelWhereItIs) {
   for (const char* split : {"train", "valid"})
     write_bytes(data.path(fmt::format("text/{}.txt", split)), "lo hi\nhi\n");
   output_of_lm({"ngram", "--data", data.path("text"), "--order", "1", "--out", arpa});
-  const Result trained = run_lm(
-      data.train("run", {"--epochs", "1", "--set", "decoding.beam=4", "--set", "decoding.ngram=tones.arpa"}),
-      {.folder = data.path("")});
-  ASSERT_EQ(trained.status, 0) << trained.err;
+  const Result trained =
+      run_lm_well(data.train("run", {"--epochs", "1", "decoding.beam=4", "decoding.ngram=tones.arpa"}),
+                  {.folder = data.path("")});
   // From another folder.
   const std::string heard = output_of_lm({"transcribe", run, file});
   output_of_lm({"eval", run});
-  output_of_lm({"train", "--out", run, "--resume", "--threads", "1"});
-  expect_refused(run_lm({"transcribe", run, file, "--beam", "1"}),
+  const Words resume = data.resume("run");
+  output_of_lm(resume);
+  expect_refused({"transcribe", run, file, "--beam", "1"},
                  "set decoding.beam above 1, as in 32, or decoding.ngram to");
 
   write_bytes(arpa, bytes_of_file(arpa) + "\n");
   const Result changed = run_lm({"transcribe", run, file});
   EXPECT_EQ(changed.out, heard);
   expect_contains(changed.err, "tones.arpa: has changed since the run " + run + " was made");
-  const Words resume{"train", "--out", run, "--resume", "--threads", "1"};
-  expect_refused(run_lm(resume), "tones.arpa: has changed since this run was made");
+  expect_refused(resume, "tones.arpa: has changed since this run was made");
 
   fs::remove(arpa);
   for (const Words& words : {Words{"transcribe", run, file}, Words{"eval", run}, resume})
-    expect_refused(run_lm(words), "tones.arpa: this file, which the ");
-  output_of_lm({"transcribe", run, file, "--set", "decoding.ngram="});
-  output_of_lm({"eval", run, "--set", "decoding.ngram="});
+    expect_refused(words, "tones.arpa: this file, which the ");
+  output_of_lm({"transcribe", run, file, "decoding.ngram="});
+  output_of_lm({"eval", run, "decoding.ngram="});
 }
 
 TEST_F(SpeechRun, ResumesToTheSameBytes) {
   ToneData data;
-  expect_resumes_to_the_same_bytes(data, {"--set", "data.normalized_by=corpus"}, {1, 15, 30},
+  expect_resumes_to_the_same_bytes(data, {"data.normalized_by=corpus"}, {1, 15, 30},
                                    {"frames.txt", "vocab.txt"});
   data.write("whole/frames.txt", "1\n");
-  expect_refused(run_lm({"eval", data.path("whole")}), "not the vocabulary that this run was made with");
+  expect_refused({"eval", data.path("whole")}, "not the vocabulary that this run was made with");
 }
 
 TEST_F(SpeechRun, LeavesOutWhatIsTooShort) {
@@ -192,7 +187,7 @@ TEST_F(SpeechRun, LeavesOutWhatIsTooShort) {
   data.write("data/train.tsv", train + "1.wav\tann\t" + std::string(60, 'h') + "\n");
   const std::string valid = bytes_of_file(data.path("data/valid.tsv"));
   data.write("data/valid.tsv", valid + "1.wav\tann\t" + std::string(60, 'h') + "\n");
-  expect_contains(output_of_lm(data.train("run", {"--epochs", "1"})),
+  expect_contains(data.trained("run", {"--epochs", "1"}),
                   "1 training utterances have fewer steps than their transcripts need, and are left out");
   const auto json = json_of_lm({"eval", data.path("run")});
   EXPECT_EQ(json.at("impossible"), 1);
@@ -212,8 +207,8 @@ TEST_F(SpeechRun, SaysWhereTheCorpusIsAStandIn) {
   write_bytes(folder / "toy.toml", speech_recipe);
   const std::string run = folder / "run";
   const std::string told = output_of_lm({"train", "--recipe", folder / "toy.toml", "--data", folder.path(),
-                                         "--out", run, "--epochs", "1", "--threads", "1", "--set",
-                                         "data.source=digits", "--set", "data.held_out_speakers=[\"bob\"]"});
+                                         "--out", run, "--epochs", "1", "--threads", "1",
+                                         "data.source=digits", "data.held_out_speakers=[\"bob\"]"});
   expect_contains(told, "a stand-in for");
   expect_contains(output_of_lm({"eval", run, "--split", "test"}), "a stand-in for");
   expect_contains(json_of_lm({"eval", run}).at("stand_in"), "a stand-in for");
@@ -223,14 +218,13 @@ TEST_F(SpeechRun, SaysWhereTheCorpusIsAStandIn) {
 
 TEST_F(SpeechRun, BadInputIsRefusedBeforeARunIsMade) {
   ToneData data;
-  expect_refused_training(data, {"--set", "data.sample_rate=16000"},
+  expect_refused_training(data, {"data.sample_rate=16000"},
                           "8000 samples a second, and this corpus has 16000");
-  expect_refused_training(data, {"--set", "data.highest=5000"},
+  expect_refused_training(data, {"data.highest=5000"},
                           "toy.toml: data.highest = 5000: 8000 samples a second");
-  expect_refused_training(data, {"--set", "data.held_out_speakers=[\"ann\"]"},
-                          "held_out_speakers is for data.source");
-  expect_refused_training(data, {"--set", "data.source=digits"}, "no recordings of digits");
-  expect_refused_training(data, {"--set", "model.embedding=7"}, "model.embedding");
+  expect_refused_training(data, {"data.held_out_speakers=[\"ann\"]"}, "held_out_speakers is for data.source");
+  expect_refused_training(data, {"data.source=digits"}, "no recordings of digits");
+  expect_refused_training(data, {"model.embedding=7"}, "model.embedding");
   const std::string valid = bytes_of_file(data.path("data/valid.tsv"));
   data.write("data/valid.tsv", "1.wav\tann\tlox\n");
   expect_refused_training(data, {}, "valid.tsv: line 1: 'x' is not in the vocabulary");
@@ -244,45 +238,39 @@ TEST_F(SpeechRun, GoesOnWithoutOneBadRecording) {
   for (const std::string split : {"train", "valid"})
     data.write("data/" + split + ".tsv",
                bytes_of_file(data.path("data/" + split + ".tsv")) + "silent.wav\tann\tlo hi\n\n");
-  const Result told = run_lm(data.train("run", {"--epochs", "1", "--set", "data.normalized_by=corpus"}));
-  ASSERT_EQ(told.status, 0) << told.err;
+  const Result told = run_lm_well(data.train("run", {"--epochs", "1", "data.normalized_by=corpus"}));
   for (const std::string part : {"1 of 62 lines are left out: ", "train: 1 of 61 utterances are left out: ",
                                  "valid: 1 of 16 utterances are left out: ", "60 utterances of 2 speakers"})
     expect_contains(told.out + told.err, part);
   const std::string why = silent + ": silent: all 3000 samples are the same";
-  const Result measured = run_lm({"eval", run, "--json"});
-  EXPECT_EQ(measured.status, 0);
-  EXPECT_EQ(nlohmann::json::parse(measured.out).at("utterances"), 15);
+  const Result measured = run_lm_well({"eval", run, "--json"});
+  EXPECT_EQ(Json::parse(measured.out).at("utterances"), 15);
   expect_contains(measured.err, "lm: warning: 1 of 16 utterances are left out: " + why);
 
   const std::string file = data.path("data/1.wav"), heard = output_of_lm({"transcribe", run, file});
-  const Result some = run_lm({"transcribe", run, silent, file, data.path("nowhere.wav")});
-  EXPECT_EQ(some.status, 0);
+  const Result some = run_lm_well({"transcribe", run, silent, file, data.path("nowhere.wav")});
   EXPECT_EQ(some.out, "\n" + heard + "\n") << "a line for each file";
   expect_contains(some.err, "lm: warning: 2 of 3 utterances are left out: " + why + "; ");
   expect_contains(some.err, "nowhere.wav");
-  expect_refused(run_lm({"transcribe", run, silent}), why);
+  expect_refused({"transcribe", run, silent}, why);
   // Another rate, too, is said of each, and refused if no recording is left.
   data.write("other.wav", wav_of(tone(900, 0.1), 16000));
-  expect_refused(run_lm({"transcribe", run, data.path("other.wav")}), "16000 samples a second");
+  expect_refused({"transcribe", run, data.path("other.wav")}, "16000 samples a second");
 }
 
 TEST_F(SpeechRun, OtherCommandsRefuseIt) {
   ToneData data;
   const std::string run = data.path("run");
-  output_of_lm(data.train("run", {"--epochs", "1"}));
-  expect_refused(run_lm({"eval", run, data.path("data/1.wav")}),
+  data.trained("run", {"--epochs", "1"});
+  expect_refused({"eval", run, data.path("data/1.wav")},
                  "this task is measured on its own text alone: choose it by --split");
-  expect_refused(run_lm({"eval", run, "--split", "speakers"}), "this corpus has no split 'speakers'");
-  expect_refused(run_lm({"transcribe", run}), "files is required");
+  expect_refused({"eval", run, "--split", "speakers"}, "this corpus has no split 'speakers'");
+  expect_refused({"transcribe", run}, "files is required");
 }
 
 TEST_F(SpeechRun, IsProbed) {
   ToneData data;
-  output_of_lm(data.train("plain", {"--epochs", "2"}));
-  output_of_lm(data.train("probed", {"--epochs", "2", "--set", "train.probe_every=1"}));
-  expect_probes(data.path("plain"), data.path("probed"), "recurrent.l0_reverse",
-                "the loss of the transcript");
+  expect_probes(data, "recurrent.l0_reverse", "the loss of the transcript", {"--epochs", "2"});
 }
 
 // A value of each key that changes what a training of a few steps does.

@@ -10,32 +10,25 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-using Json = nlohmann::json;
-
-std::vector<std::string> words_of(const SmallData& data, const std::vector<std::string>& more) {
-  std::vector<std::string> words = data.train("sweep", more);
+Words words_of(const SmallData& data, const Words& more) {
+  Words words = data.train("sweep", more);
   words.front() = "sweep";
   return words;
 }
 
-class Sweeps : public testing::Test {
+class Sweeps : public SmallDataTest {
  protected:
   static void SetUpTestSuite() {
-    data = new SmallData;
-    told = output_of_lm(
-        words_of(*data, {"--set", "model.hidden=10,9", "--set", "train.epochs=2", "--seeds", "2"}));
+    SmallDataTest::SetUpTestSuite();
+    told = output_of_lm(words_of(*data, {"model.hidden=10,9", "train.epochs=2", "--seeds", "2"}));
   }
-  static void TearDownTestSuite() { delete data; }
   static std::string run(const std::string& name) { return data->path("sweep/" + name); }
   static std::string bytes(const std::string& name, const char* file) {
     return bytes_of_file(fs::path(run(name)) / file);
   }
 
-  static SmallData* data;
   static std::string told;
 };
-SmallData* Sweeps::data = nullptr;
 std::string Sweeps::told;
 
 TEST_F(Sweeps, EachRunHasTheBytesOfLmTrain) {
@@ -45,8 +38,7 @@ TEST_F(Sweeps, EachRunHasTheBytesOfLmTrain) {
   const auto log = log_of(run(name));
   fs::rename(run(name), data->path("swept"));
   output_of_lm({"train", "--recipe", data->path("small.toml"), "--data", data->path("data"), "--out",
-                run(name), "--set", "model.hidden=9", "--set", "train.epochs=2", "--set", "train.seed=2",
-                "--threads", "1"});
+                run(name), "model.hidden=9", "train.epochs=2", "train.seed=2", "--threads", "1"});
   EXPECT_EQ(bytes(name, "config.toml"), config) << "the command line, too";
   EXPECT_EQ(sha256_hex(bytes(name, "model.safetensors")), model);
   EXPECT_EQ(bytes(name, "vocab.txt"), vocabulary);
@@ -59,14 +51,12 @@ TEST_F(Sweeps, EndWithTheirTable) {
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].at("hidden"), 10);
   EXPECT_EQ(rows[0].at("runs"), 2);
-  data->trained("other", {"--set", "train.epochs=1"});
-  const std::vector<std::string> among{"table", data->path("other"), data->path("sweep"),
-                                       data->path("small.toml")};
+  data->trained("other", {"train.epochs=1"});
+  const Words among{"table", data->path("other"), data->path("sweep"), data->path("small.toml")};
   expect_contains(output_of_lm(among), "small (other)");  // and no row for a file
-  expect_refused(run_lm({"table", data->path("small.toml")}), "it is a file");
-  for (const auto& words : {std::vector<std::string>{"eval", data->path("sweep")}, data->resume("sweep")})
-    expect_refused(run_lm(words),
-                   "it holds runs, as of a sweep; give one of them, as in " + run("hidden=10_seed=1"));
+  expect_refused({"table", data->path("small.toml")}, "it is a file");
+  for (const auto& words : {Words{"eval", data->path("sweep")}, data->resume("sweep")})
+    expect_refused(words, "it holds runs, as of a sweep; give one of them, as in " + run("hidden=10_seed=1"));
 }
 
 TEST_F(Sweeps, TheDiagramHasPoints) {
@@ -84,8 +74,7 @@ TEST_F(Sweeps, TheDiagramHasPoints) {
 // What is no number has curves of its own, and vocabularies do not compare.
 TEST(Sweep, TheDiagramOfSeveralSettingsHasACurveForEach) {
   const SmallData data;
-  output_of_lm(words_of(
-      data, {"--set", "model.hidden=9,10", "--set", "data.unit=words,characters", "--set", "train.steps=2"}));
+  output_of_lm(words_of(data, {"model.hidden=9,10", "data.unit=words,characters", "train.steps=2"}));
   output_of_lm({"plot", data.path("sweep"), "--svg", data.path("svg")});
   const std::string svg = bytes_of_file(data.path("svg/sweep.svg"));
   for (const char* part : {">model.hidden</text>", ">unit words</text>", ">unit characters</text>"})
@@ -95,21 +84,19 @@ TEST(Sweep, TheDiagramOfSeveralSettingsHasACurveForEach) {
 
 TEST_F(Sweeps, FinishedRunsAreNotTrainedAgain) {
   const auto time = fs::last_write_time(run("hidden=10_seed=1") + "/state.safetensors");
-  const std::string again =
-      output_of_lm(words_of(*data, {"--set", "model.hidden=10,11", "--set", "train.epochs=2"}));
+  const std::string again = output_of_lm(words_of(*data, {"model.hidden=10,11", "train.epochs=2"}));
   expect_contains(again, "1 of 2  hidden=10_seed=1  finished before\n2 of 2  hidden=11_seed=1  begins\n");
   EXPECT_EQ(fs::last_write_time(run("hidden=10_seed=1") + "/state.safetensors"), time);
   fs::remove_all(run("hidden=11_seed=1"));
 }
 
 TEST_F(Sweeps, RefusesWhatIsNotTheirs) {
-  expect_refused(run_lm(words_of(*data, {"--set", "model.hidden=9,10", "--set", "train.epochs=1"})),
+  expect_refused(words_of(*data, {"model.hidden=9,10", "train.epochs=1"}),
                  "hidden=9_seed=1: this run has train.epochs = 2, and the sweep has 1: give another --out");
   const auto refused = [&](std::size_t word, const std::string& value, const std::string& part) {
-    std::vector<std::string> words =
-        words_of(*data, {"--set", "model.hidden=10,9", "--set", "train.epochs=2"});
+    Words words = words_of(*data, {"model.hidden=10,9", "train.epochs=2"});
     words[word] = value;
-    expect_refused(run_lm(words), part);
+    expect_refused(words, part);
   };
   constexpr std::size_t data_word = 4, out_word = 6;
   SmallData other;
@@ -119,13 +106,13 @@ TEST_F(Sweeps, RefusesWhatIsNotTheirs) {
   refused(out_word, data->path("small.toml"), "is a file; give a folder");
   const FolderLock lock(data->path("sweep"));
   refused(out_word, data->path("sweep"), "another process sweeps here");
-  expect_refused(run_lm({"sweep", "--out", "x"}), "--recipe is required");
-  expect_refused(run_lm({"sweep", "--seeds", "0"}), "an integer, 1 to 10000");
+  expect_refused({"sweep", "--out", "x"}, "--recipe is required");
+  expect_refused({"sweep", "--seeds", "0"}, "an integer, 1 to 10000");
 }
 
 TEST(Sweep, StopsAndGoesOnToTheSameBytes) {
   const SmallData data;
-  const auto words = words_of(data, {"--set", "model.hidden=7,8"});
+  const auto words = words_of(data, {"model.hidden=7,8"});
   Program program(words);
   EXPECT_TRUE(
       program.wait_until([&] { return fs::exists(data.path("sweep/hidden=7_seed=1/model.safetensors")); }));
@@ -137,13 +124,12 @@ TEST(Sweep, StopsAndGoesOnToTheSameBytes) {
   EXPECT_EQ(rows_of_table({data.path("sweep")})[0].at("state"), "unfinished");
   const std::string told = output_of_lm(words);
   expect_contains(told, "1 of 2  hidden=7_seed=1  goes on\n");
-  data.trained("whole", {"--set", "model.hidden=7"});
+  data.trained("whole", {"model.hidden=7"});
   EXPECT_EQ(data.model_digest("sweep/hidden=7_seed=1"), data.model_digest("whole"));
   // As if it had been killed before the test.
   for (const char* file : {"log.jsonl", "evaluations.jsonl"}) {
-    std::istringstream lines(bytes_of_file(data / "sweep/hidden=7_seed=1" / file));
     std::string kept;
-    for (std::string line; std::getline(lines, line);)
+    for (const std::string& line : lines_in(bytes_of_file(data / "sweep/hidden=7_seed=1" / file)))
       if (Json::parse(line).value("split", "") != "test") kept += line + "\n";
     write_bytes(data / "sweep/hidden=7_seed=1" / file, kept);
   }
@@ -153,12 +139,11 @@ TEST(Sweep, StopsAndGoesOnToTheSameBytes) {
 
 TEST(Sweep, HasAFolderAndALengthOfItsOwn) {
   const SmallData data;
-  std::vector<std::string> words = words_of(data, {"--set", "train.steps=6", "--seeds", "2"});
+  Words words = words_of(data, {"train.steps=6", "--seeds", "2"});
   const auto out = std::find(words.begin(), words.end(), "--out");
   words.erase(out, out + 2);
   const Program::Surroundings here{.folder = data.path("")};
-  const Result first = run_lm(words, here);
-  EXPECT_EQ(first.status, 0) << first.err;
+  const Result first = run_lm_well(words, here);
   for (const std::string seed : {"1", "2"})
     EXPECT_EQ(log_of(data / ("runs/small-sweep/seed=" + seed)).back().at("split"), "test");
   expect_contains(bytes_of_file(data / "runs/small-sweep/seed=2/config.toml"), "\nsteps = 6 ");
@@ -166,9 +151,8 @@ TEST(Sweep, HasAFolderAndALengthOfItsOwn) {
 
 TEST(Sweep, ARunThatFailsDoesNotEndIt) {
   const SmallData data;
-  const Result result =
-      run_lm(words_of(data, {"--set", "train.epochs=1", "--set", "train.optimizer=sgd", "--set",
-                             "train.clip=0", "--set", "train.learning_rate=1e38,0.1"}));
+  const Result result = run_lm(words_of(
+      data, {"train.epochs=1", "train.optimizer=sgd", "train.clip=0", "train.learning_rate=1e38,0.1"}));
   EXPECT_EQ(result.status, 1);
   expect_contains(result.out, "1 of 2  learning_rate=1e+38_seed=1  failed, with exit status 1\n");
   EXPECT_EQ(log_of(data / "sweep/learning_rate=0.1_seed=1").back().at("split"), "test");

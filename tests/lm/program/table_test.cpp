@@ -12,15 +12,14 @@ namespace rondo {
 namespace {
 
 /// A run on words, and one on characters that a paper reports in bits.
-class TableTest : public testing::Test {
+class TableTest : public SmallDataTest {
  protected:
   static void SetUpTestSuite() {
-    data = new SmallData;
-    data->trained("words", {"--epochs", "2", "--set", "published.valid=5.5", "--set", "published.test=4.25"});
-    data->trained("letters", {"--epochs", "1", "--set", "data.unit=characters", "--set",
-                              "published.test=1.375", "--set", "published.unit=bits"});
+    SmallDataTest::SetUpTestSuite();
+    data->trained("words", {"--epochs", "2", "published.valid=5.5", "published.test=4.25"});
+    data->trained("letters",
+                  {"--epochs", "1", "data.unit=characters", "published.test=1.375", "published.unit=bits"});
   }
-  static void TearDownTestSuite() { delete data; }
 
   static std::string words() { return data->path("words"); }
   static std::string letters() { return data->path("letters"); }
@@ -41,8 +40,6 @@ class TableTest : public testing::Test {
     for (Words& row : rows) row.erase(row.begin());  // before the first '|'
     return rows;
   }
-
-  inline static SmallData* data = nullptr;
 };
 
 TEST_F(TableTest, HasWhatTheRunsMeasured) {
@@ -86,9 +83,7 @@ TEST_F(TableTest, HasWhatTheRunsMeasured) {
 }
 
 TEST_F(TableTest, TextStandsInColumns) {
-  std::istringstream text(output_of_lm({"table", words(), letters()}));
-  Words lines;
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  const Words lines = lines_in(output_of_lm({"table", words(), letters()}));
   ASSERT_GE(lines.size(), 6u);
   EXPECT_TRUE(lines[0].starts_with("in all rows: test reading: one stream; valid reading: one stream"));
   EXPECT_TRUE(lines[4].starts_with("small (words)    "));
@@ -104,9 +99,9 @@ TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {
   std::vector<double> nats;
   for (int i = 0; i < 3; ++i) {
     const std::string name = fmt::format("run-{}", i);
-    other.trained(name, {"--epochs", "1", "--seed", i == 1 ? "2" : "1", "--set",
-                         i < 2 ? "model.dropout=0" : "model.dropout=0.5", "--set",
-                         i == 1 ? "train.probe_every=1" : "train.probe_every=0"});  // changes no figure
+    other.trained(
+        name, {"--epochs", "1", "--seed", i == 1 ? "2" : "1", i < 2 ? "model.dropout=0" : "model.dropout=0.5",
+               i == 1 ? "train.probe_every=1" : "train.probe_every=0"});  // changes no figure
     runs.push_back(other.path(name));
     nats.push_back(rows_of_table({runs.back()})[0].at("test nats"));
   }
@@ -132,7 +127,7 @@ TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {
   output_of_lm({"eval", runs[0], "--split", "test", "--cache"});
   EXPECT_EQ(rows_of_table({runs[0], runs[1]})[0].at("test cache perplexity"),
             rows_of_table({runs[0]})[0].at("test cache perplexity"));
-  output_of_lm({"eval", runs[1], "--split", "test", "--cache", "--set", "cache.lambda=0.5"});
+  output_of_lm({"eval", runs[1], "--split", "test", "--cache", "cache.lambda=0.5"});
   EXPECT_FALSE(rows_of_table({runs[0], runs[1]})[0].contains("test cache perplexity"));
 }
 
@@ -176,7 +171,7 @@ TEST_F(TableTest, SaysWhatIsUnfinished) {
 
 TEST_F(TableTest, CountsTheStepsOfARunThatWasStopped) {
   SmallData other;
-  other.trained("run", {"--steps", "5", "--set", "train.eval_every=2"});
+  other.trained("run", {"--steps", "5", "train.eval_every=2"});
   const std::string run = other.path("run"), log = bytes_of_file(fs::path(run) / "log.jsonl");
   expect_contains(output_of_lm({"table", run}), "(5 steps)");
   const std::size_t second = log.find("\"evaluation\"", log.find("\"evaluation\"") + 1);
@@ -187,7 +182,7 @@ TEST_F(TableTest, CountsTheStepsOfARunThatWasStopped) {
 
 TEST_F(TableTest, HasWhatEvalMeasured) {
   SmallData other;
-  other.trained("run", {"--epochs", "1", "--set", "published.dynamic_test=3.5"});
+  other.trained("run", {"--epochs", "1", "published.dynamic_test=3.5"});
   const std::string run = other.path("run");
   const auto eval = [&](Words more) {
     if (more.empty() || more[0] != "--text") more.insert(more.begin(), {"--split", "test"});
@@ -200,14 +195,14 @@ TEST_F(TableTest, HasWhatEvalMeasured) {
   EXPECT_EQ(row(), exact) << "what is read as published goes before";
   const Json dynamic = eval({"--dynamic"});
   eval({"--dynamic", "--cache"});
-  const Json both = eval({"--dynamic", "--cache", "--set", "cache.theta=0.5"});
+  const Json both = eval({"--dynamic", "--cache", "cache.theta=0.5"});
   EXPECT_EQ(row().at("test dynamic perplexity"), dynamic.at("perplexity"));
   EXPECT_EQ(row().at("test dynamic published"), 3.5);
   EXPECT_EQ(row().at("test dynamic+cache perplexity"), both.at("perplexity")) << "the last of its kind";
   const Json measured = row();
   eval({"--text", other.path("data/test.txt"), "--cache"});
   EXPECT_EQ(row(), measured) << "a file of the user's";
-  eval({"--cache", "--set", "cache.lambda=1", "--set", "cache.window=1"});
+  eval({"--cache", "cache.lambda=1", "cache.window=1"});
   EXPECT_EQ(row(), measured) << "infinite";
   const std::string text = bytes_of_file(other / "data/test.txt");
   write_bytes(other / "data/test.txt", "the cat sat\n");
@@ -223,7 +218,7 @@ TEST_F(TableTest, HasWhatEvalMeasured) {
   EXPECT_FALSE(row().contains("test dynamic perplexity"));
   const std::string kept = bytes_of_file(other / "run/evaluations.jsonl");
   write_bytes(other / "run/evaluations.jsonl", kept + "{}\n");
-  expect_refused(run_lm({"table", run}), "evaluations.jsonl:11: not a line that `lm eval` keeps");
+  expect_refused({"table", run}, "evaluations.jsonl:11: not a line that `lm eval` keeps");
   Json line = Json::parse(kept.substr(0, kept.find('\n')));
   line["symbols"] = 1e300;
   write_bytes(other / "run/evaluations.jsonl", line.dump() + "\n");
@@ -261,10 +256,8 @@ TEST_F(TableTest, LogsOfVersion02HaveNoTrainingTime) {
 
 // JSON has null for what is not finite, as the perplexity of a large loss.
 TEST_F(TableTest, AFigureThatIsNotFiniteIsADash) {
-  const std::string measured = log();
   std::string lines;
-  for (const std::string_view line : split_lines(measured)) {
-    Json entry = Json::parse(line);
+  for (Json& entry : objects_in(fs::path(words()) / "log.jsonl")) {
     if (entry.value("split", "") == "test") entry["nats"] = entry["perplexity"] = nullptr;
     lines += entry.dump() + '\n';
   }
@@ -274,8 +267,8 @@ TEST_F(TableTest, AFigureThatIsNotFiniteIsADash) {
 }
 
 TEST_F(TableTest, Refusals) {
-  expect_refused(run_lm({"table", data->path("absent")}), "no run at");
-  expect_refused(run_lm({"table", data->path("data")}), "holds no config.toml");
+  expect_refused({"table", data->path("absent")}, "no run at");
+  expect_refused({"table", data->path("data")}, "holds no config.toml");
   const Result outcome = run_lm({"table", "--json", data->path("absent"), words()});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(Json::parse(outcome.out).at("rows").size(), 1u) << "a broken folder costs its row alone";
@@ -285,10 +278,10 @@ TEST_F(TableTest, Refusals) {
         "{\"step\":2,\"epoch\":1e300}",
         "{\"split\":\"exam\",\"nats\":1,\"bits\":1,\"perplexity\":1,\"symbols\":1,\"best\":true,\"epoch\":1}",
         "{\"split\":\"test\",\"nats\":\"one\",\"bits\":1,\"perplexity\":1,\"symbols\":1}"})
-    expect_refused(run_lm({"table", with_log(good + bad + "\n")}), "log.jsonl:2: ");
+    expect_refused({"table", with_log(good + bad + "\n")}, "log.jsonl:2: ");
   const std::string copy = with_log(good);
   fs::remove(fs::path(copy) / "vocab.txt");
-  expect_refused(run_lm({"table", copy}), "vocab.txt");
+  expect_refused({"table", copy}, "vocab.txt");
 }
 
 TEST(Published, OfARecipeAreOfItsModelAndItsTraining) {
@@ -311,17 +304,17 @@ TEST_F(TableTest, PublishedFiguresStandBesideTheRecipeAlone) {
   SmallData other;
   const auto table = [&](const std::string& name, const Words& settings) {
     const std::string run = other.path(name), tuned = run + "-tuned";
-    Words words = other.train(name, {"--set", "published.vocabulary=0", "--set", "published.test_symbols=0",
-                                     "--set", "published.finetuned_test=99"});
+    Words words = other.train(
+        name, {"published.vocabulary=0", "published.test_symbols=0", "published.finetuned_test=99"});
     words[2] = "zaremba-small";
     output_of_lm(words + settings);
     output_of_lm({"finetune", run, "--out", tuned, "--threads", "1"});
     return std::pair(run_lm({"table", "--markdown", run}), output_of_lm({"table", "--markdown", tuned}));
   };
-  const auto [same, same_tuned] = table("same", {"--seed", "2", "--set", "train.eval_every=3"});
+  const auto [same, same_tuned] = table("same", {"--seed", "2", "train.eval_every=3"});
   expect_contains(same.out, "114.5 perplexity");
   expect_contains(same_tuned, "99 perplexity");
-  const auto [changed, changed_tuned] = table("changed", {"--epochs", "1", "--set", "model.hidden=20"});
+  const auto [changed, changed_tuned] = table("changed", {"--epochs", "1", "model.hidden=20"});
   EXPECT_EQ(changed.out.find("114.5"), std::string::npos);
   expect_contains(changed.err,
                   "settings are not those of the recipe zaremba-small: model.hidden, train.epochs\n");
@@ -330,15 +323,11 @@ TEST_F(TableTest, PublishedFiguresStandBesideTheRecipeAlone) {
 
 TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
   SmallData other;
-  other.trained("base",
-                {"--epochs", "1", "--set", "published.cache_test=3", "--set", "published.finetuned_test=4",
-                 "--set", "published.test=4.25", "--set", "published.unit=bits"});
+  other.trained("base", {"--epochs", "1", "published.cache_test=3", "published.finetuned_test=4",
+                         "published.test=4.25", "published.unit=bits"});
   const std::string config = bytes_of_file(other / "base/config.toml");
   const auto published_beside = [&](const std::string& key, const std::string& number) {
-    std::string changed = config;
-    const std::string line = "\n" + key + " = ";
-    changed.replace(changed.find(line + "0"), line.size() + 1, line + number);
-    write_bytes(other / "base/config.toml", changed);
+    replace_in_file(other / "base/config.toml", "\n" + key + " = 0", "\n" + key + " = " + number);
     const Result outcome = run_lm({"table", "--markdown", other.path("base")});
     write_bytes(other / "base/config.toml", config);
     const bool beside = outcome.out.find("4.25 bits") != std::string::npos;
@@ -349,7 +338,7 @@ TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
   EXPECT_TRUE(published_beside("test_symbols", "160"));
   EXPECT_FALSE(published_beside("test_symbols", "170"));
   EXPECT_FALSE(published_beside("vocabulary", "41"));
-  output_of_lm({"finetune", other.path("base"), "--out", other.path("finetuned"), "--set",
+  output_of_lm({"finetune", other.path("base"), "--out", other.path("finetuned"),
                 "finetune.learning_rate=0.1", "--epochs", "1"});
   const std::vector<Words> rows = markdown_of({other.path("base"), other.path("finetuned")});
   EXPECT_EQ(rows[2][2], "4.25 bits");

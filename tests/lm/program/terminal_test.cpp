@@ -27,14 +27,13 @@ TEST(Terminal, AFolderOfAnyNameIsShownEscaped) {
               "the cat sat\r\non a mat\r\n");  // which is said, with the file's name
   fs::copy(data / name / "test.txt", text);
   const auto check = [](const std::vector<std::string>& words, const std::string& also = "") {
-    const Result result = run_lm(words);
-    EXPECT_EQ(result.status, 0) << result.err;
+    const Result result = run_lm_well(words);
     EXPECT_FALSE(is_obeyed(result.out + result.err)) << result.out << result.err;
     expect_contains(result.out, "a\\xff'\\x1b]0;renamed\\x07\\x1b[2J\\xe2\\x80\\xae\\x0a/");
     expect_contains(result.out, also);
   };
   check({"train", "--recipe", data.path("small.toml"), "--data", data.path(name), "--out", run, "--threads",
-         "1", "--epochs", "1", "--set", "train.probe_every=1"},
+         "1", "--epochs", "1", "train.probe_every=1"},
         "CRLF");
   check({"table", run, run});
   check({"eval", run, text});
@@ -49,12 +48,11 @@ TEST(Terminal, WhatARecipeSaysOfItselfHasNoControlCharacters) {
   const SmallData data;
   for (const std::string escape : {"\\u001b[2J", "\\u009b2J", "\\r"}) {
     write_bytes(data / "hostile.toml", "[recipe]\nname = \"x" + escape + "\"\n");
-    expect_refused(run_lm({"info", "--recipe", data.path("hostile.toml"), "--vocab-size", "9"}),
+    expect_refused({"info", "--recipe", data.path("hostile.toml"), "--vocab-size", "9"},
                    "expected a string without control characters");
     write_bytes(data / "hostile.toml",
                 "[recipe]\ndescription = \"x" + escape + "\"\npaper = \"x" + escape + "\"\n");
-    const Result shown = run_lm({"info", "--recipe", data.path("hostile.toml"), "--vocab-size", "9"});
-    EXPECT_EQ(shown.status, 0) << shown.err;
+    const Result shown = run_lm_well({"info", "--recipe", data.path("hostile.toml"), "--vocab-size", "9"});
     EXPECT_FALSE(is_obeyed(shown.out)) << shown.out;
   }
   write_bytes(data / ("recipe" + sequence + ".toml"), "[model]\nhidden = 8\n");

@@ -4,9 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "tests/lm/program/small_translator.h"
 
 namespace rondo {
@@ -47,15 +44,14 @@ TEST_F(TranslateTest, WarnsIfMostTranslationsAreEmpty) {
 // Its formula: tests/lm/decoding/beam_search_test.cpp.
 TEST_F(TranslateTest, TakesALengthPenalty) {
   const auto scored = [](const std::string& penalty) {
-    return translations({"--beam", "1", "--scores", "--set", "decoding.length_penalty=" + penalty},
-                        sentences);
+    return translations({"--beam", "1", "--scores", "decoding.length_penalty=" + penalty}, sentences);
   };
   EXPECT_NE(scored("0"), scored("0.7"));
 }
 
 TEST_F(TranslateTest, AnEmptyLineHasAnEmptyTranslation) {
   EXPECT_EQ(output_of_lm(translate({"--scores"}), "\n"), "0.0000\t\n");
-  EXPECT_EQ(output_of_lm(translate({"--set", "decoding.n_best=2"}), " \n"), "0 |||  ||| 0.0000\n");
+  EXPECT_EQ(output_of_lm(translate({"decoding.n_best=2"}), " \n"), "0 |||  ||| 0.0000\n");
 }
 
 TEST_F(TranslateTest, AByteOrderMarkIsNoWord) {

@@ -10,6 +10,7 @@
 #include "lm/tasks/skip_thought.h"
 #include "lm/tasks/speech.h"
 #include "nn/cells/lstm.h"
+#include "tests/nn/settings.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
@@ -36,11 +37,7 @@ LanguageModellingTask small_language_model(const std::string& cell) {
   LanguageModellingTask task;
   LanguageModelOptions& options = task.settings.model;
   options.cell = cell;
-  options.embedding = 6;
-  options.hidden = {6, 6};
-  options.dropout = 0.5;
-  options.embedding_dropout = 0.5;
-  options.variational = true;
+  set(options, "embedding=6 hidden=[6,6] dropout=0.5 embedding_dropout=0.5 variational=true");
   options.regularization = {.dropout = 0.3, .zoneout = 0.2};
   if (traits_of(cell).recurrent_weights) options.regularization.weight_drop = 0.5;
   if (!traits_of(cell).reads_h) options.regularization.dropout = 0;
@@ -87,11 +84,7 @@ TEST_P(GradientsOfCell, ReachAllOfALanguageModel) {
   options.experts = 3;
   options.latent_dropout = 0.5;
   expect_passes(options);
-  options.experts = 1;
-  options.latent_dropout = 0;
-  options.tied = false;
-  options.embedding = 0;
-  options.embedding_dropout = 0;
+  set(options, "experts=1 latent_dropout=0 tied=false embedding=0 embedding_dropout=0");
   expect_passes(options);
   options.embedding = 6;
   options.output = OutputKind::adaptive;

@@ -52,9 +52,7 @@ TEST(Training, TheNonMonotonicCriterionEndsIt) {
   const std::vector<int32_t> ids = some_ids();
   const TemporaryFolder folder;
   Recipe recipe = averaging_recipe();
-  recipe.trainer.averaging = Averaging::always;
-  recipe.trainer.non_monotonic_stopping = true;
-  recipe.trainer.epochs = 1;
+  set(recipe, "train.averaging=always train.non_monotonic_stopping=true train.epochs=1");
   Training training(recipe, 11, ids);
   training.trainer.set_baseline({.metrics = {{"nats", 1}}});  // to be beaten, but no loss of this training
   EXPECT_TRUE(training.trainer.is_validated());

@@ -14,25 +14,17 @@ namespace {
 constexpr int32_t line_end = 3;
 /// Lines of ten symbols, four batches of them.
 std::vector<int32_t> batch_norm_ids() {
-  std::vector<int32_t> ids(480);
+  std::vector<int32_t> ids = some_ids(480);
   for (size_t i = 0; i < ids.size(); ++i) {
-    ids[i] = static_cast<int32_t>((i * i + i / 3) % 11);
     if ((i % 10 == 9) != (ids[i] == line_end)) ids[i] = i % 10 == 9 ? line_end : 4;
   }
   return ids;
 }
 
 Recipe batch_norm_recipe(const std::string& cell = "bn_lstm", Batching batching = Batching::streams) {
-  Recipe recipe;
+  Recipe recipe = small_recipe(cell);
   recipe.language_model().train.batches.batching = batching;
-  recipe.language_model().model.cell = cell;
-  recipe.language_model().model.layers = 2;
-  recipe.language_model().model.embedding = 6;
-  recipe.language_model().model.hidden = {6};
-  recipe.language_model().model.dropout = 0.3;
-  recipe.language_model().train.batches.batch = 12;
-  recipe.language_model().train.micro_batch = 6;
-  recipe.language_model().train.batches.chunks.length = 7;
+  set(recipe, "train.batch=12 train.micro_batch=6");
   return recipe;
 }
 
@@ -54,8 +46,7 @@ class BatchNormTraining : public testing::TestWithParam<Case> {};
 TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
   const std::vector<int32_t> ids = batch_norm_ids();
   Recipe recipe = batch_norm_recipe(GetParam().cell, GetParam().batching);
-  recipe.language_model().model.dropout = 0;
-  recipe.trainer.optimizer.learning_rate = 0.01;
+  set(recipe, "model.dropout=0 train.learning_rate=0.01");
   Training training(recipe, 11, ids, line_end);
   const auto nats = [&] {
     Reading reading;

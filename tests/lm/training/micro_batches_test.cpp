@@ -1,8 +1,6 @@
 // Micro-batches and padding change how a batch is computed, not what comes of it.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "tests/lm/training/small_training.h"
 #include "tests/temporary_folder.h"
 
@@ -24,8 +22,7 @@ void expect_same_updates_without_padding(const std::string& cell, int64_t batch,
                                          const std::vector<int32_t>& ids, double tolerance) {
   SCOPED_TRACE(cell);
   Recipe pieces = small_recipe(cell);
-  pieces.language_model().train.batches.batching = Batching::lines;
-  pieces.language_model().model.dropout = 0;
+  set(pieces, "data.batching=lines model.dropout=0");
   pieces.language_model().train.batches.batch = batch;
   pieces.language_model().train.micro_batch = micro_batch;
   pieces.trainer.optimizer.kind = OptimizerKind::sgd;

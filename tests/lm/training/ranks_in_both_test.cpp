@@ -13,6 +13,7 @@
 #include "lm/tasks/translation.h"
 #include "nn/models/encoder_decoder.h"
 #include "tests/lm/training/forked_ranks.h"
+#include "tests/nn/settings.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo::ranks_test {
@@ -103,15 +104,9 @@ struct LanguageModelTraining {
   }
   static LanguageModelOptions model_options() {
     LanguageModelOptions options;
-    options.cell = "lstm";
-    options.layers = 2;
-    options.embedding = 6;
-    options.hidden = {7};
-    options.dropout = 0.3;
-    options.regularization.weight_drop = 0.2;
-    options.embedding_dropout = 0.1;
-    options.experts = 2;
-    options.latent_dropout = 0.2;
+    set(options,
+        "cell=lstm layers=2 embedding=6 hidden=[7] dropout=0.3 weight_drop=0.2 "
+        "embedding_dropout=0.1 experts=2 latent_dropout=0.2");
     return options;
   }
   static LanguageModellingOptions task_options(int64_t micro_batch) {
@@ -231,10 +226,7 @@ struct SkipThoughtTraining {
   }
   static SkipThoughtOptions options() {
     SkipThoughtOptions options;
-    options.embedding = 5;
-    options.hidden = 8;
-    options.dropout = 0.3;
-    options.encoder = SkipEncoder::combine;
+    set(options, "embedding=5 hidden=8 dropout=0.3 encoder=combine");
     return options;
   }
 };
@@ -365,9 +357,7 @@ TEST(Ranks, DoNotDivideTheStatisticsOfABatch) {
   const std::string why =
       "batch normalisation is over the rows of a whole batch, which cannot be divided among ranks";
   SentenceClassifierOptions options;
-  options.embedding = 5;
-  options.hidden = 6;
-  options.cell = "bn_lstm";
+  set(options, "embedding=5 hidden=6 cell=bn_lstm");
   ClassificationTraining of_sentences(options);
   EXPECT_EQ(refusal_of(of_sentences), why);
 }

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "lm/program/settings.h"
 #include "lm/training/checkpoint.h"
 #include "tests/lm/training/training.h"
 
@@ -18,18 +20,18 @@ inline std::vector<int32_t> some_ids(size_t count = 400) {
   return ids;
 }
 
+/// Changes settings of a recipe, as `lm train --set` does.
+inline void set(Recipe& recipe, const std::string& settings) {
+  std::istringstream words(settings);
+  for (std::string word; words >> word;) apply_setting(parse_setting(word), keys_of(recipe));
+}
+
 /// Two layers, micro-batches, Adam.
 inline Recipe small_recipe(const std::string& cell) {
   Recipe recipe;
-  recipe.language_model().model.cell = cell;
-  recipe.language_model().model.layers = 2;
-  recipe.language_model().model.embedding = 6;
-  recipe.language_model().model.hidden = {6};
-  recipe.language_model().model.dropout = 0.3;
-  recipe.language_model().train.batches.batch = 4;
-  recipe.language_model().train.micro_batch = 2;
-  recipe.language_model().train.batches.chunks.length = 7;
-  recipe.trainer.optimizer.kind = OptimizerKind::adam;
+  set(recipe, "model.cell=" + cell +
+                  " model.layers=2 model.embedding=6 model.hidden=[6] model.dropout=0.3 train.batch=4 "
+                  "train.micro_batch=2 train.length=7 train.optimizer=adam");
   return recipe;
 }
 
@@ -60,9 +62,7 @@ inline void updates(Training& training, int count) {
 /// With what ends a training.
 inline Recipe small_recipe_that_ends(const std::string& cell) {
   Recipe recipe = small_recipe(cell);
-  recipe.trainer.schedule.kind = ScheduleKind::plateau;
-  recipe.trainer.early_stopping = 3;
-  recipe.trainer.weight_noise = 0.05;
+  set(recipe, "train.schedule=plateau train.early_stopping=3 train.weight_noise=0.05");
   return recipe;
 }
 
@@ -70,26 +70,20 @@ inline Recipe small_recipe_that_ends(const std::string& cell) {
 inline Recipe rich_recipe(Batching batching) {
   Recipe recipe = small_recipe_that_ends("gru");
   recipe.language_model().train.batches.batching = batching;
-  recipe.language_model().model.major_ratio = {0.5, 0.7};
-  recipe.language_model().model.minor_input = MinorInput::previous_layer;
-  recipe.language_model().model.variational = true;
-  recipe.language_model().model.regularization.dropout = 0.2;
-  recipe.language_model().model.regularization.zoneout = 0.3;
+  set(recipe,
+      "model.major_ratio=[0.5,0.7] model.minor_input=previous_layer model.variational=true "
+      "model.recurrent_dropout=0.2 model.zoneout=0.3");
   return recipe;
 }
 
 /// With what AWD-LSTM adds to a training.
 inline Recipe averaging_recipe() {
   Recipe recipe = rich_recipe(Batching::streams);
-  recipe.trainer.optimizer.kind = OptimizerKind::sgd;
-  recipe.trainer.optimizer.learning_rate = 0.5;
-  recipe.trainer.schedule.kind = ScheduleKind::constant;
-  recipe.language_model().train.batches.chunks.deviation = 2;
-  recipe.language_model().train.activation_regularization = 2;
-  recipe.language_model().train.temporal_regularization = 3;
-  recipe.trainer.averaging = Averaging::non_monotonic;
-  recipe.trainer.averaging_interval = 1;
-  recipe.trainer.early_stopping = 0;
+  set(recipe,
+      "train.optimizer=sgd train.learning_rate=0.5 train.schedule=constant "
+      "train.length_deviation=2 train.activation_regularization=2 "
+      "train.temporal_regularization=3 train.averaging=non_monotonic train.averaging_interval=1 "
+      "train.early_stopping=0");
   return recipe;
 }
 

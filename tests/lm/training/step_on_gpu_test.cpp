@@ -16,32 +16,23 @@ namespace {
 /// the state goes on.
 Recipe recipe_of(const std::string& cell) {
   Recipe recipe = small_recipe(cell);
-  recipe.language_model().model.embedding_dropout = 0.2;
-  recipe.language_model().model.tied = true;
-  recipe.language_model().train.batches.chunks.deviation = 2;
-  recipe.language_model().train.reset_every = 5;
-  recipe.trainer.optimizer.learning_rate = 0.01;
-  recipe.trainer.clip = 0.25;
-  recipe.language_model().train.activation_regularization = 2;
-  recipe.language_model().train.temporal_regularization = 1;
-  recipe.trainer.averaging = Averaging::non_monotonic;
-  recipe.trainer.averaging_interval = 1;
+  set(recipe,
+      "model.embedding_dropout=0.2 model.tied=true train.length_deviation=2 train.reset_every=5 "
+      "train.learning_rate=0.01 train.clip=0.25 train.activation_regularization=2 "
+      "train.temporal_regularization=1 train.averaging=non_monotonic train.averaging_interval=1");
   return recipe;
 }
 /// Of whose steps some begin from initial states that are trained, and are run as they are.
 Recipe recipe_with_trained_initial_states() {
   Recipe recipe = recipe_of("lstm");
-  recipe.language_model().model.trained_initial_states = true;
-  recipe.language_model().train.reset_every = 3;
+  set(recipe, "model.trained_initial_states=true train.reset_every=3");
   return recipe;
 }
 Recipe awd_recipe() {
   Recipe recipe = recipe_of("mlstm");
-  recipe.language_model().model.regularization.weight_drop = 0.3;
-  recipe.language_model().model.experts = 3;
-  recipe.language_model().model.latent_dropout = 0.2;
-  recipe.trainer.optimizer.kind = OptimizerKind::sgd;
-  recipe.trainer.weight_noise = 0.05;
+  set(recipe,
+      "model.weight_drop=0.3 model.experts=3 model.latent_dropout=0.2 train.optimizer=sgd "
+      "train.weight_noise=0.05");
   return recipe;
 }
 
@@ -150,12 +141,10 @@ TEST(GpuStep, IsTheCpusWhereItIsNotReplayed) {
   lines.language_model().train.activation_regularization =
       lines.language_model().train.temporal_regularization = 0;
   lines.language_model().model.tied = normalised.language_model().model.tied = false;
-  lines.language_model().model.embedding = 0;
-  lines.language_model().model.embedding_dropout = 0;
+  set(lines, "model.embedding=0 model.embedding_dropout=0");
   lines.trainer.averaging = normalised.trainer.averaging = Averaging::never;
   // Statistics of two rows turn rounding errors into other signs.
-  normalised.language_model().train.batches.batch = 12;
-  normalised.language_model().train.micro_batch = 6;
+  set(normalised, "train.batch=12 train.micro_batch=6");
   for (const Recipe& recipe : {lines, normalised}) {
     Training on_cpu(recipe, 11, ids, 3), on_gpu(recipe, 11, ids, 3, Device::cuda);
     for (int i = 0; i < 8 && on_cpu.trainer.next_batch() && on_gpu.trainer.next_batch(); ++i) {
@@ -192,10 +181,7 @@ TEST(GpuStep, StopsForGoodWhereALossIsNotFinite) {
 TEST(GpuStep, ManyStepsAreCollectedInTime) {
   NEED_GPU();
   Recipe recipe = recipe_of("lstm");
-  recipe.language_model().train.batches.chunks.length = 1;
-  recipe.language_model().train.batches.chunks.deviation = 0;
-  recipe.language_model().train.batches.batch = 2;
-  recipe.language_model().train.micro_batch = 0;
+  set(recipe, "train.length=1 train.length_deviation=0 train.batch=2 train.micro_batch=0");
   const std::vector<int32_t> ids = some_ids(700);
   Training training(recipe, 11, ids, {}, Device::cuda), each(recipe, 11, ids, {}, Device::cuda);
   double nats = 0;

@@ -17,8 +17,7 @@ namespace {
 /// With every number that a state can have.
 Recipe plain_averaging_recipe() {
   Recipe recipe = small_recipe("lstm");
-  recipe.trainer.averaging = Averaging::non_monotonic;
-  recipe.trainer.averaging_interval = 1;
+  set(recipe, "train.averaging=non_monotonic train.averaging_interval=1");
   return recipe;
 }
 

@@ -14,6 +14,7 @@
 #include "tensor/allocator.h"
 #include "tensor/products/precision.h"
 #include "tests/lm/training/small_training.h"
+#include "tests/nn/parameters.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
@@ -21,9 +22,7 @@ namespace {
 
 TEST(TrainingInBf16, LosesWhatATrainingInFp32Loses) {
   Recipe recipe = small_recipe("lstm");
-  recipe.language_model().model.embedding = 24;
-  recipe.language_model().model.hidden = {40};
-  recipe.trainer.optimizer.learning_rate = 0.005;
+  set(recipe, "model.embedding=24 model.hidden=[40] train.learning_rate=0.005");
   const std::vector<int32_t> ids = some_ids();
   std::vector<double> losses[2];
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
@@ -143,8 +142,7 @@ TEST(Training, WithWeightNoiseUpdatesTheWeightsWithoutIt) {
   Recipe recipe = small_recipe("lstm");
   recipe.language_model().model.dropout = 0;
   recipe.trainer.optimizer = {.kind = OptimizerKind::sgd};
-  recipe.trainer.optimizer.learning_rate = 0.5;
-  recipe.trainer.weight_noise = 0.1;
+  set(recipe, "train.learning_rate=0.5 train.weight_noise=0.1");
   const std::vector<int32_t> ids = some_ids();
   Training noisy(recipe, 11, ids);
   recipe.trainer.weight_noise = 0;
@@ -162,6 +160,40 @@ TEST(Training, WithWeightNoiseUpdatesTheWeightsWithoutIt) {
   }
   for (Training* it : {&noisy, &plain}) updates(*it, 1);
   EXPECT_NE(noisy.model.values().to_vector(), plain.model.values().to_vector());
+}
+
+// ---- trained initial states: when they learn, and files ----
+
+Recipe recipe_of(Batching batching) {
+  Recipe recipe = small_recipe("lstm");
+  recipe.language_model().model.trained_initial_states = true;
+  recipe.language_model().train.batches.batching = batching;
+  recipe.trainer.optimizer = {.kind = OptimizerKind::sgd, .learning_rate = 1};
+  return recipe;
+}
+
+std::vector<real> h0_of(const Training& training) {
+  return value_of(training.model, "rnn.h0_l1").to_vector();
+}
+
+TEST(TrainedInitialStatesOfLanguageModels, LearnWhereAStateBegins) {
+  const std::vector<int32_t> ids = some_ids();
+  Training crops(recipe_of(Batching::crops), 11, ids, 0);
+  for (int step = 0; step < 3; ++step) {
+    const std::vector<real> before = h0_of(crops);
+    advance(crops, 1);
+    EXPECT_NE(h0_of(crops), before) << "every sequence begins with it";
+  }
+  Recipe recipe = recipe_of(Batching::streams);
+  recipe.language_model().train.reset_every = 3;
+  Training streams(recipe, 11, ids, 0);
+  std::vector<bool> learns;
+  for (int step = 0; step < 7; ++step) {
+    const std::vector<real> before = h0_of(streams);
+    advance(streams, 1);
+    learns.push_back(h0_of(streams) != before);
+  }
+  EXPECT_EQ(learns, (std::vector<bool>{true, false, false, true, false, false, true}));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "nn/cells/join.h"
 #include "nn/regularization.h"
 #include "tests/cuda/device.h"
+#include "tests/nn/settings.h"
 
 namespace rondo {
 namespace {
@@ -106,9 +107,8 @@ class LanguageModelOnGpu : public testing::TestWithParam<std::string> {
   LanguageModelOptions options() const {
     LanguageModelOptions it;
     it.cell = GetParam();
-    it.embedding = 6;
-    it.hidden = {7, 9};
-    it.init_all = 0.5;  // not 0, where layer normalisation multiplies differences of rounding by hundreds
+    // not 0, where layer normalisation multiplies differences of rounding by hundreds
+    set(it, "embedding=6 hidden=[7,9] init_all=0.5");
     return it;
   }
   /// Of cells that may have so many.
@@ -128,9 +128,7 @@ TEST(AdaptiveSoftmaxOnGpu, IsThatOfTheCpu) {
   NEED_GPU();
   for (const std::vector<int64_t>& cutoffs : {std::vector<int64_t>{}, {3, 9, 100}}) {
     LanguageModelOptions it;
-    it.embedding = 6;
-    it.hidden = {7, 19};
-    it.output = OutputKind::adaptive;
+    set(it, "embedding=6 hidden=[7,19] output=adaptive");
     it.adaptive = {.cutoffs = cutoffs, .divisor = 2};
     Twins twins(it);
     twins.train(1);
@@ -142,12 +140,9 @@ TEST(AdaptiveSoftmaxOnGpu, IsThatOfTheCpu) {
 TEST_P(LanguageModelOnGpu, WithEveryRegularization) {
   NEED_GPU();
   LanguageModelOptions it = options();
-  it.input_dropout = 0.2;
-  it.hidden_dropout = 0.3;
-  it.output_dropout = 0.4;
-  it.latent_dropout = 0.2;
-  it.embedding_dropout = 0.2;
-  it.variational = true;
+  set(it,
+      "input_dropout=0.2 hidden_dropout=0.3 output_dropout=0.4 latent_dropout=0.2 "
+      "embedding_dropout=0.2 variational=true");
   const CellTraits cell = traits_of(GetParam());
   it.regularization = {.dropout = cell.reads_h ? 0.2 : 0,
                        .zoneout = 0.2,
@@ -179,10 +174,7 @@ TEST_P(LanguageModelOnGpu, WithMinorCells) {
 TEST_P(LanguageModelOnGpu, OfOneHotSymbolsAndLinesOfManyLengthsFromTrainedStates) {
   NEED_GPU();
   LanguageModelOptions it = options();
-  it.embedding = 0;
-  it.hidden = {5, 4};
-  it.output_layers = {6};
-  it.trained_initial_states = true;
+  set(it, "embedding=0 hidden=[5,4] output_layers=[6] trained_initial_states=true");
   set_biases(it, 1);
   Twins twins(it);
   twins.train(1, {5, 3, 4, 0});

@@ -9,6 +9,7 @@
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
 #include "tests/nn/models/plain_language_model.h"
+#include "tests/nn/settings.h"
 
 namespace rondo::language_model_values_test {
 namespace {
@@ -65,19 +66,11 @@ Number plain_loss(const LanguageModelOptions& options, const Parameters& paramet
 class LanguageModelValues : public testing::TestWithParam<size_t> {};
 
 TEST_P(LanguageModelValues, AndGradientsEqualThoseOfPlainLoops) {
-  struct Output {
-    std::vector<int64_t> layers;
-    OutputActivation activation;
-  };
-  for (const auto& [output_layers, activation] : {Output{{}, OutputActivation::tanh},
-                                                  {{6, 2}, OutputActivation::tanh},
-                                                  {{6, 2}, OutputActivation::identity}}) {
+  for (const std::string layers :
+       {"", "output_layers=[6,2]", "output_layers=[6,2] output_activation=identity"}) {
     LanguageModelOptions options;
+    set(options, "embedding=3 hidden=[4,5] " + layers);
     options.cell = plain_cells()[GetParam()].first;
-    options.embedding = 3;
-    options.hidden = {4, 5};
-    options.output_layers = output_layers;
-    options.output_activation = activation;
     LanguageModel model(options, V, 11);
     const auto output = model.forward({tokens(ids), T, B}, model.initial_states(B)).output;
     expect_plain_loss(model, model.cross_entropy(output, tokens(targets)).total,
@@ -90,11 +83,10 @@ INSTANTIATE_TEST_SUITE_P(Cells, LanguageModelValues, testing::Range(size_t{0}, p
 
 /// The loss and its gradients of an LSTM in training mode and in evaluation mode: as it is computed in blocks
 /// or clusters, and by the logits of all symbols, which of some models are a distribution.
-void expect_plain(const std::function<void(LanguageModelOptions&)>& change) {
+void expect_plain(const std::string& settings) {
+  SCOPED_TRACE(settings);
   LanguageModelOptions options;
-  options.embedding = 3;
-  options.hidden = {4, 5, 3};
-  change(options);
+  set(options, "embedding=3 hidden=[4,5,3] " + settings);
   LanguageModel model(options, V, 11);
   for (const bool training : {true, false})
     for (const bool by_logits : {false, true}) {
@@ -114,97 +106,42 @@ void expect_plain(const std::function<void(LanguageModelOptions&)>& change) {
 }
 
 TEST(LanguageModelOptions, InTheirPlacesEqualPlainLoops) {
-  expect_plain([](LanguageModelOptions& options) { options.embedding = 0; });  // one-hot
-  expect_plain([](LanguageModelOptions& options) {
-    options.trained_initial_states = true;
-    options.init_all = 0.8;  // not 0
-  });
-  for (const OutputActivation activation : {OutputActivation::tanh, OutputActivation::identity})
-    expect_plain([&](LanguageModelOptions& options) {
-      options.output_layers = {5, 3};
-      options.output_activation = activation;
-      options.tied = true;
-      options.dropout = 0.3;
-    });
+  expect_plain("embedding=0");                               // one-hot
+  expect_plain("trained_initial_states=true init_all=0.8");  // not 0
+  for (const std::string activation : {"tanh", "identity"})
+    expect_plain("output_layers=[5,3] tied=true dropout=0.3 output_activation=" + activation);
 }
 
 TEST(Dropouts, EachInItsPlaceEqualPlainLoopsWithTheSameMasks) {
-  for (const bool variational : {false, true}) {
-    const auto expect = [&](const std::function<void(LanguageModelOptions&)>& change) {
-      expect_plain([&](LanguageModelOptions& options) {
-        options.variational = variational;
-        change(options);
-      });
-    };
-    expect([](LanguageModelOptions& options) { options.dropout = 0.4; });
-    expect([](LanguageModelOptions& options) { options.input_dropout = 0.4; });
-    expect([](LanguageModelOptions& options) { options.hidden_dropout = 0.4; });
-    expect([](LanguageModelOptions& options) { options.output_dropout = 0.4; });
-    expect([](LanguageModelOptions& options) {
-      options.dropout = 0.5;
-      options.hidden_dropout = 0;
-    });
-    expect([](LanguageModelOptions& options) {
-      options.tied = true;  // the output layer sees the whole table
-      options.embedding_dropout = 0.4;
-      options.input_dropout = 0.2;
-      options.hidden_dropout = 0.3;
-      options.output_dropout = 0.5;
-    });
-  }
+  for (const std::string variational : {"variational=false ", "variational=true "})
+    for (const std::string rates :
+         {"dropout=0.4", "input_dropout=0.4", "hidden_dropout=0.4", "output_dropout=0.4",
+          "dropout=0.5 hidden_dropout=0",
+          // The output layer sees the whole table.
+          "tied=true embedding_dropout=0.4 input_dropout=0.2 hidden_dropout=0.3 output_dropout=0.5"})
+      expect_plain(variational + rates);
 }
 
 TEST(MixtureOfSoftmaxes, EqualsPlainLoops) {
-  expect_plain([](LanguageModelOptions& options) { options.experts = 3; });
-  expect_plain([](LanguageModelOptions& options) {
-    options.experts = 2;
-    options.hidden = {4, 5};
-    options.tied = true;
-    options.latent_dropout = 0.4;
-  });
-  expect_plain([](LanguageModelOptions& options) {
-    options.experts = 4;
-    options.output_layers = {6};
-    options.variational = true;
-    options.dropout = 0.3;
-    options.latent_dropout = 0.5;
-  });
+  expect_plain("experts=3");
+  expect_plain("experts=2 hidden=[4,5] tied=true latent_dropout=0.4");
+  expect_plain("experts=4 output_layers=[6] variational=true dropout=0.3 latent_dropout=0.5");
 }
 
 TEST(AdaptiveSoftmax, InAModelEqualsPlainLoops) {
-  const auto adaptive = [](LanguageModelOptions& options, const std::vector<int64_t>& cutoffs) {
-    options.output = OutputKind::adaptive;
-    options.adaptive = {.cutoffs = cutoffs, .divisor = 2};
-  };
-  expect_plain([&](LanguageModelOptions& options) { adaptive(options, {3}); });
-  expect_plain([&](LanguageModelOptions& options) {
-    adaptive(options, {2, 5});
-    options.hidden = {4, 5};
-    options.variational = true;
-    options.dropout = 0.3;
-  });
-  expect_plain([&](LanguageModelOptions& options) {
-    adaptive(options, {1, 3, 5});
-    options.output_layers = {8};
-  });
+  const std::string adaptive = "output=adaptive cluster_divisor=2 ";
+  expect_plain(adaptive + "cutoffs=[3]");
+  expect_plain(adaptive + "cutoffs=[2,5] hidden=[4,5] variational=true dropout=0.3");
+  expect_plain(adaptive + "cutoffs=[1,3,5] output_layers=[8]");
 }
 
 // "Major-Minor LSTMs for Word-level Language Model"; one layer has no minor cell.
 TEST(MajorMinor, EqualsPlainLoops) {
-  for (const MinorInput input : {MinorInput::embedding, MinorInput::previous_layer})
-    expect_plain([&](LanguageModelOptions& options) {
-      options.hidden = {5, 4, 6};
-      options.major_ratio = {0.7, 1, 0.6};
-      options.minor_input = input;
-      options.experts = 2;
-      options.tied = true;
-      options.variational = true;
-      options.embedding_dropout = 0.2;
-      options.input_dropout = 0.3;
-      options.hidden_dropout = 0.2;
-      options.output_dropout = 0.4;
-      options.latent_dropout = 0.3;
-    });
+  for (const std::string input : {"embedding", "previous_layer"})
+    expect_plain(
+        "hidden=[5,4,6] major_ratio=[0.7,1,0.6] experts=2 tied=true variational=true embedding_dropout=0.2 "
+        "input_dropout=0.3 hidden_dropout=0.2 output_dropout=0.4 latent_dropout=0.3 minor_input=" +
+        input);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "nn/models/sentence_classifier.h"
 #include "nn/models/skip_thought.h"
 #include "tests/cuda/device.h"
+#include "tests/nn/settings.h"
 
 namespace rondo {
 namespace {
@@ -192,11 +193,7 @@ TEST_P(EncoderDecoderOnGpu, WithInputFeedingTiedTablesAndMoreLayers) {
   NEED_GPU();
   EncoderDecoderOptions it;
   it.input_feeding = GetParam() != Score::none;
-  it.tied = TiedTables::all;
-  it.encoder_layers = 2;
-  it.decoder_layers = 3;
-  it.variational = true;
-  it.regularization.weight_drop = 0.3;
+  set(it, "tied=all encoder_layers=2 decoder_layers=3 variational=true weight_drop=0.3");
   expect_same_on_both("bidirectional", it);
   it.bidirectional = false;
   it.bridge = Bridge::copy;

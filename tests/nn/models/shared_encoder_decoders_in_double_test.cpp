@@ -5,6 +5,7 @@
 
 #include "autograd/functions.h"
 #include "nn/models/encoder_decoder.h"
+#include "tests/nn/settings.h"
 
 namespace rondo {
 namespace {
@@ -15,11 +16,7 @@ const std::vector<Route> routes = {{"de", "en"}, {"en", "en"}, {"", "en"}, {"de"
 
 EncoderDecoderOptions small_options(Score attention) {
   EncoderDecoderOptions options;
-  options.cell = "gru";
-  options.embedding = 3;
-  options.hidden = 4;
-  options.readout = 3;
-  options.tied = TiedTables::output;
+  set(options, "cell=gru embedding=3 hidden=4 readout=3 tied=output");
   options.attention = attention;
   options.input_feeding = attention == Score::additive;
   return options;

@@ -1,16 +1,21 @@
 // Recurrent layers: what does not fit them, and memory that is used again.
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <sstream>
 
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
 #include "nn/cells/gru.h"
 #include "nn/cells/rnn.h"
+#include "nn/models/encoder_decoder.h"
+#include "nn/models/language_model.h"
+#include "nn/models/skip_thought.h"
 #include "tensor/allocator.h"
+#include "tensor/profile.h"
 #include "tests/nn/models/small_model.h"
 #include "tests/nn/parameters.h"
+#include "tests/nn/recurrent/stack_model.h"
 #include "tests/tensor/errors.h"
 
 namespace rondo {
@@ -175,6 +180,109 @@ TEST(StepInputs, HandOutWhatIsTakenOnce) {
   EXPECT_EQ(any_error_of([&] { steps[1].take(gates, 3, 9); }),
             "[cell] columns [3, 9) of a projection are taken already");
   EXPECT_EQ(steps[1].take(gates, 6, 9).shape(), (Shape{1, 3}));
+}
+
+// ---- the gradient of a recurrent weight is one product over all steps, whatever the cell ----
+
+class WeightGradients : public testing::TestWithParam<std::string> {};
+
+TEST_P(WeightGradients, AreProductsOverAllSteps) {
+  constexpr int64_t T = 7, B = 3;
+  StackAlone layer(GetParam(), 4, 5);
+  const Variable x(Tensor::filled({T, B, 4}, real(0.5)));
+  const Variable loss = sum(layer.stack(x, layer.stack.initial_states(B)).output);
+  set_profiling(true);
+  loss.backward();
+  const std::vector<ProfileEntry> entries = profile();
+  set_profiling(false);
+  int64_t products = 0;
+  for (const ProfileEntry& entry : entries) {
+    if (entry.kind != "gemm" || entry.name.find(" TN") == std::string::npos) continue;  // dZ^T X
+    std::istringstream name(entry.name);                                                // as in 20x5x21 TN
+    int64_t rows = 0, columns = 0, terms = 0;
+    char by = 0;
+    ASSERT_TRUE(name >> rows >> by >> columns >> by >> terms) << entry.name;
+    EXPECT_EQ(terms, T * B) << entry.name;
+    products += entry.calls;
+  }
+  int64_t weights = 0;
+  for (const Segment& segment : layer.segments()) weights += segment.shape.dimensions() == 2;
+  EXPECT_GE(products, weights);
+  EXPECT_LE(products, 4 * weights);  // a gate whose input is its own has a product of its own
+}
+
+/// All but the tensor RNN, which makes a matrix for each symbol of each stream.
+std::vector<std::string> cells_that_reuse_weights() {
+  std::vector<std::string> names = cell_names();
+  std::erase(names, "trnn");
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, WeightGradients, testing::ValuesIn(cells_that_reuse_weights()),
+                         [](const auto& instance) { return instance.param; });
+
+// ---- trained initial states: which cells have which, where they begin, and the models that have none ----
+
+StackAlone stack_of(const std::string& cell, bool trained) {
+  CellOptions layer = pytorch_cell(4, 6), next = pytorch_cell(12, 6);
+  layer.trained_initial_state = next.trained_initial_state = trained;
+  return StackAlone({.cell = cell, .layers = {layer, next}, .bidirectional = true});
+}
+std::vector<std::string> initial(const Module& model) {
+  std::vector<std::string> names;
+  for (const Segment& segment : model.segments())
+    if (segment.name.find("0_l") != std::string::npos) names.push_back(segment.name);
+  return names;
+}
+
+class InitialStates : public testing::TestWithParam<std::string> {};
+
+TEST_P(InitialStates, AreOneVectorForEachLayerAndDirection) {
+  EXPECT_TRUE(initial(stack_of(GetParam(), false)).empty());
+  const StackAlone model = stack_of(GetParam(), true);
+  const Cell& cell = *model.stack.cells().front();
+  std::vector<std::string> names;
+  for (const char* suffix : {"_l0", "_l0_reverse", "_l1", "_l1_reverse"})
+    for (const StateTensor& it : cell.state_tensors())
+      if (it.name == "h" ? cell.reads_h() : it.name != "x") names.push_back("rnn." + it.name + "0" + suffix);
+  EXPECT_EQ(initial(model), names);
+
+  real next = 0;
+  for (const std::string& name : names) {
+    const Tensor vector = value_of(model, name);
+    EXPECT_EQ(vector.to_vector(), std::vector<real>(static_cast<size_t>(vector.size()))) << "at first 0";
+    for (int64_t i = 0; i < vector.size(); ++i) vector.mutable_data()[i] = ++next;
+  }
+  const std::vector<State> states = model.stack.initial_states(3);
+  next = 0;
+  for (size_t layer = 0; layer < states.size(); ++layer)
+    for (const State::Named& it : states[layer].tensors()) {
+      const bool trained = it.name == "h" ? cell.reads_h() : it.name != "x";
+      const std::vector<real> rows = it.value.value().to_vector();
+      const int64_t width = it.value.shape().columns();
+      ASSERT_EQ(std::ssize(rows), 3 * width);
+      for (int64_t i = 0; i < 3 * width; ++i)
+        EXPECT_EQ(rows[static_cast<size_t>(i)], trained ? next + static_cast<real>(i % width) + 1 : 0)
+            << it.name << " of cell " << layer;
+      if (trained) next += static_cast<real>(width);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCell, InitialStates, testing::ValuesIn(cell_names()));
+
+TEST(TrainedInitialStates, DecodersHaveNone) {
+  EncoderDecoderOptions translator;
+  translator.hidden = 6;
+  translator.trained_initial_states = true;
+  EXPECT_EQ(initial(EncoderDecoder(translator, 9, 9)),
+            (std::vector<std::string>{"encoder.h0_l0", "encoder.c0_l0", "encoder.h0_l0_reverse",
+                                      "encoder.c0_l0_reverse"}));
+  SkipThoughtOptions sentences;
+  sentences.hidden = 6;
+  sentences.encoder = SkipEncoder::uni;
+  sentences.cell = "gru";
+  sentences.trained_initial_states = true;
+  EXPECT_EQ(initial(SkipThought(sentences, 9)), std::vector<std::string>{"encoder.h0_l0"});
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+// Members of options, set by the names of their keys (tensor/keys.h), as recipes set them; so that a test of
+// many options has a line for each.
+#pragma once
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tensor/error.h"
+#include "tensor/keys.h"
+
+namespace rondo {
+
+struct AssignText {
+  const std::string& value;
+  void operator()(const ChoiceMember& it) const {
+    it.set(static_cast<std::size_t>(std::find(it.names.begin(), it.names.end(), value) - it.names.begin()));
+  }
+  void operator()(std::string* it) const { *it = value; }
+  void operator()(std::optional<double>* it) const { *it = std::stod(value); }
+  template <class Value>
+  void operator()(Value* it) const {
+    *it = nlohmann::json::parse(value).get<Value>();
+  }
+};
+
+/// set(options, "cell=gru hidden=[4,5] tied=true").
+template <class Options>
+void set(Options& options, const std::string& settings) {
+  const Keys keys = keys_of(options);
+  std::istringstream words(settings);
+  for (std::string word; words >> word;) {
+    const std::string name = word.substr(0, word.find('=')), value = word.substr(name.size() + 1);
+    const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == name; });
+    if (key == keys.end()) throw Error("no option is named " + name);
+    std::visit(AssignText{value}, key->member);
+  }
+}
+
+}  // namespace rondo
