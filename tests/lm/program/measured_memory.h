@@ -153,6 +153,7 @@ inline std::unique_ptr<Objective> make_objective(const Recipe& recipe, SomeTexts
     texts.utterances.options = it->settings.frames;
     return std::make_unique<SpeechRecognition>(dynamic_cast<CtcModel&>(model), it->settings.train,
                                                texts.utterances, texts.utterances);
+  }
   const LanguageModellingOptions& options = recipe.language_model().train;
   const std::vector<int32_t>& ids = options.batches.batching == Batching::lines ? texts.lines : texts.ids;
   return std::make_unique<LanguageModelling>(dynamic_cast<LanguageModel&>(model), options, ids, ids, 0);
