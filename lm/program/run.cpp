@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <system_error>
 
 #include "data/files/files.h"
@@ -199,6 +199,7 @@ RunFolder make_run_folder(const fs::path& path, const std::string& recipe_name) 
 
 RunFolder make_whole_folder(const fs::path& path, const std::string& recipe_name,
                             const std::function<void(const RunFolder&)>& write) {
+  const bool was_there = file_is_there(path);
   const RunFolder made = make_run_folder(path, recipe_name);
   const FolderLock lock(made.path, "writes into it");
   check_new_run_folder(made.path);  // another process may have filled it meanwhile
@@ -208,9 +209,10 @@ RunFolder make_whole_folder(const fs::path& path, const std::string& recipe_name
     write(made);
   } catch (...) {
     remove_files_of(made.path);
+    if (!was_there) rmdir(made.path.c_str());
     throw;
   }
-  check_system(std::remove(mark.c_str()) == 0, "cannot remove {}", mark.native());
+  check_system(unlink(mark.c_str()) == 0, "cannot remove {}", mark.native());
   sync_folder_of(mark);
   return made;
 }

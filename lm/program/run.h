@@ -120,7 +120,7 @@ RunFolder make_run_folder(const std::filesystem::path& path, const std::string& 
 /// Makes such a folder with all its files, which `write` writes, for a command that cannot continue its work.
 /// While it does, the folder has a file unfinished.partial; where a killed process has left it, the next
 /// command may take the folder, and begins by emptying it. Errors of make_run_folder() and of `write`, after
-/// which the folder is empty; InputError if another process writes into it.
+/// which the folder is as before; InputError if another process writes into it.
 RunFolder make_whole_folder(const std::filesystem::path& path, const std::string& recipe_name,
                             const std::function<void(const RunFolder&)>& write);
 

@@ -140,7 +140,7 @@ TEST(WordVectors, AreReadFromBothFormats) {
                   "vectors.txt: 2 vectors, and its first line announces 3: is the file complete?");
   for (const char* one : {"\0\0\x80\x3f", "\xcd\xcc\xcc\xbd"})  // 1 and -0.1
     expect_contains(error_of([&] { read("1 2\na " + std::string(one, 4) + std::string(one, 4) + "\n"); }),
-                    "vectors.txt: the binary form of word2vec");
+                    "vectors.txt: in the binary form of word2vec");
 }
 
 }  // namespace

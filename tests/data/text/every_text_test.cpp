@@ -79,7 +79,7 @@ TEST(EveryText, OfAnotherKindIsRefusedWithTheCommand) {
   for (const Kind& kind : kinds)
     for (const auto& other : others)
       expect_input_error([&] { kind.read(folder.write(kind.name, other.first + "\n")); },
-                         kind.name + ": looks like ", other.second);
+                         kind.name + ": its format is ", other.second);
 }
 
 TEST(EveryText, OfLinesHasNoneOfManyMegabytes) {
