@@ -152,7 +152,7 @@ void check_new_run_folder(const fs::path& path) {
   for (auto entry = fs::directory_iterator(path, error); !error && entry != fs::directory_iterator();
        entry.increment(error))
     empty &= entry->path().extension() == ".partial";
-  check_input(!error, "--out {}: {}", path.string(), error.message());
+  check(!error, "--out {}: {}", path.string(), error.message());
   check_input(empty, "--out {}: the folder is not empty; give a new one", path.string());
 }
 
@@ -171,12 +171,14 @@ fs::path make_numbered_folder(const fs::path& stem) {
   }
 }
 
-/// Removes the files of a folder that is not complete; the mark of that last.
+/// Removes the files of a folder that is not complete; the mark last, and only if nothing else is left.
 void remove_files_of(const fs::path& folder) {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored))
-    if (entry.path().filename() != unfinished_name) fs::remove(entry.path(), ignored);
-  fs::remove(folder / unfinished_name, ignored);
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().filename() != unfinished_name) files.push_back(entry.path());
+  for (std::size_t i = 0; i < files.size() && !error; ++i) fs::remove(files[i], error);
+  if (!error) fs::remove(folder / unfinished_name, error);
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ class Scenario:
                 promised = {path: content for path, content in disk.now().items() if path in replaced}
             if number % every == 0 and name not in READS:
                 left = disk.after_power_cut()
-                lost = [path for path, old in promised.items() if left.get(path) not in (old, disk.now()[path])]
+                lost = [path for path, old in promised.items() if left.get(path) not in (old, disk.now().get(path))]
                 yield number, name, f"lost {lost}" if lost else self.complaint_after(left)
             disk.call(self.lines[number])
             if name == "rename":

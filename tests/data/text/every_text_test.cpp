@@ -67,7 +67,7 @@ TEST(EveryText, OfAnotherKindIsRefusedWithTheCommand) {
   const TestFolder folder;
   using namespace std::string_literals;
   const std::vector<std::pair<std::string, std::string>> others{
-      {"\x1f\x8b\x08", "a gzip file; take the text out of it: gzip -dc FILE > NEW"},
+      {"\x1f\x8b\x08", "its format is gzip; take the text out of it: gzip -dc FILE > NEW"},
       {"\x28\xb5\x2f\xfd", "zstd -dc FILE > NEW"},
       {"BZh91AY", "bzip2 -dc FILE > NEW"},
       {"\xfd\x37zXZ\0"s, "xz -dc FILE > NEW"},
@@ -78,8 +78,8 @@ TEST(EveryText, OfAnotherKindIsRefusedWithTheCommand) {
       {"\x10\0\0\0\0\0\0\0{\"a"s, "a safetensors file"}};
   for (const Kind& kind : kinds)
     for (const auto& other : others)
-      expect_input_error([&] { kind.read(folder.write(kind.name, other.first + "\n")); },
-                         kind.name + ": its format is ", other.second);
+      expect_input_error([&] { kind.read(folder.write(kind.name, other.first + "\n")); }, kind.name + ": ",
+                         other.second);
 }
 
 TEST(EveryText, OfLinesHasNoneOfManyMegabytes) {
