@@ -70,11 +70,11 @@ void check_inputs(const char* name, const Variable& x, int64_t experts, const Va
   check(!bias.defined() || bias.shape() == Shape{V}, "[{}] the bias for W {} is [{}], got {}", name,
         weight.shape(), V, bias.shape());
   check(std::ssize(*targets) == N, "[{}] x {} needs {} targets, got {}", name, x.shape(), N, targets->size());
-  check_each(name, "target", *targets, -1, V);
+  check_indices(name, "target", *targets, -1, V);
 }
 
-/// The gradients of the inputs of a loss that need one, for a gradient of 1 of the loss; undefined for
-/// others.
+/// The gradients of the inputs of a loss, for a gradient of 1 of the loss: of x, weight and bias where they
+/// need one, else undefined; of the logarithms of a mixture's prior always.
 struct LossGradients {
   Tensor x, weight, bias;
   Tensor log_prior{};  // of a mixture

@@ -9,7 +9,7 @@
 namespace rondo {
 
 Variable gather_rows(const Variable& x, const Tokens& rows) {
-  check_each("gather_rows", "row", *rows, 0, x.value().rows());
+  check_indices("gather_rows", "row", *rows, 0, x.value().rows());
   const Tensor y = Tensor::for_products({std::ssize(*rows), x.shape().columns()}, x.value().device());
   gather_rows(x.value(), *rows, y);
   return record("gather_rows", y, {x}, [rows](const std::vector<Tensor>& gradients, const Inputs& in) {
@@ -19,12 +19,12 @@ Variable gather_rows(const Variable& x, const Tokens& rows) {
 
 Variable embedding(const Variable& table, const Tokens& ids) {
   check(table.shape().dimensions() == 2, "[embedding] the table is [V, E], got {}", table.shape());
-  check_each("embedding", "token id", *ids, 0, table.shape()[0]);
+  check_indices("embedding", "token id", *ids, 0, table.shape()[0]);
   return gather_rows(table, ids);
 }
 
 Variable one_hot(const Tokens& ids, int64_t V, Device device) {
-  check_each("one_hot", "token id", *ids, 0, V);
+  check_indices("one_hot", "token id", *ids, 0, V);
   const Tensor y({std::ssize(*ids), V}, device);
   launch(device, y.extent(), OneHot{ids->on(device), y.write_operand()});
   return y;
@@ -143,7 +143,7 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets) {
   const int64_t N = logits.value().rows(), V = logits.shape().columns();
   check(static_cast<int64_t>(targets->size()) == N, "[cross_entropy] logits {} need {} targets, got {}",
         logits.shape(), N, targets->size());
-  check_each("cross_entropy", "target", *targets, -1, V);
+  check_indices("cross_entropy", "target", *targets, -1, V);
   const Device device = logits.value().device();
   const Tensor log_sum_exp({N}, device), loss({N}, device);
   {

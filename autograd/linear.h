@@ -12,8 +12,8 @@ namespace rondo {
 
 /// y = x W^T + the sum of the biases. x [.., I], W [O, I] in PyTorch's layout, biases [O]; y [.., O].
 Variable linear(const Variable& x, const Variable& weight, const std::vector<Variable>& biases = {});
-/// y = z + x W^T, as one accumulating product, in the memory of z [.., O] if nobody else uses it: of a z that
-/// the caller gives away.
+/// y = z + x W^T, as one accumulating product. z [.., O]; if the caller gives it away (a temporary,
+/// std::move) and nobody else uses its memory, y is computed there.
 Variable add_linear(Variable z, const Variable& x, const Variable& weight);
 /// y = a b. a [M, K], b [K, N].
 Variable matmul(const Variable& a, const Variable& b);

@@ -37,9 +37,9 @@ struct ProductSize {
   int count = 1;
 };
 
-/// c [m, n] = start + a [m, k] b [k, n] for each of a batch. `start` is a matrix like c, which may be c
-/// itself; a row, which is added to each row of c (row_stride 0); or nothing (null). Throws Error if cuBLASLt
-/// cannot compute it. The same product on the same GPU gives the same bits each time.
+/// c [m, n] = start + a [m, k] b [k, n] for each of a batch. `start` is a matrix like c, not transposed,
+/// which may be c itself; a row, which is added to each row of c (row_stride 0); or nothing (null). Throws
+/// Error if cuBLASLt cannot compute it. The same product on the same GPU gives the same bits each time.
 void gemm(const ProductSize& size, Matrix<const float> a, Matrix<const float> b, Matrix<const float> start,
           Matrix<float> c);
 void gemm(const ProductSize& size, Matrix<const double> a, Matrix<const double> b, Matrix<const double> start,

@@ -111,10 +111,19 @@ void Initializer::fill(const Tensor& to, RandomKey key) const {
 }
 
 std::optional<Initializer> InitialValues::initializer() const {
-  if (kind == Kind::pytorch) return std::nullopt;
-  if (kind == Kind::orthogonal) return orthogonal_values();
-  if (kind == Kind::log_normal) return log_normal_values(1, range);
-  return kind == Kind::normal ? normal_values(range) : uniform_values(range);
+  switch (kind) {
+    case Kind::pytorch:
+      return std::nullopt;
+    case Kind::uniform:
+      return uniform_values(range);
+    case Kind::normal:
+      return normal_values(range);
+    case Kind::log_normal:
+      return log_normal_values(1, range);
+    case Kind::orthogonal:
+      return orthogonal_values();
+  }
+  throw Error("[initial values] an unknown kind");
 }
 
 void check_embeddings(const InitialValues& values, double init_all) {

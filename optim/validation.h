@@ -17,10 +17,9 @@
 
 namespace rondo {
 
-/// The lowest loss so far, and how many evaluations ago. Plain numbers, to be saved and restored.
-///
-/// Early stopping ends a training after N evaluations in a row without a new lowest loss: Prechelt 1998,
-/// criterion UP without its strips. The caller saves the best weights.
+/// The lowest loss so far, and how many evaluations ago: by the latter the trainer stops early, after N
+/// evaluations in a row without a new lowest loss (Prechelt 1998, criterion UP without its strips). Plain
+/// numbers, to be saved and restored.
 struct BestLoss {
   double loss = std::numeric_limits<double>::max();  // finite, so that every format can hold it
   int64_t evaluations_since = 0;
@@ -32,7 +31,7 @@ struct BestLoss {
     evaluations_since = better ? 0 : evaluations_since + 1;
     return better;
   }
-  bool exists() const { return loss < BestLoss().loss; }
+  bool is_known() const { return loss < BestLoss().loss; }
 
   void save(StateWriter& to, const std::string& name) const {
     to.add(name + ".best", loss);

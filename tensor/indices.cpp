@@ -53,7 +53,7 @@ std::shared_ptr<int32_t> copy_on(Device gpu, const std::vector<int32_t>& numbers
 }
 }  // namespace
 
-void check_each(const char* name, const char* what, const Indices& indices, int64_t least, int64_t end) {
+void check_indices(const char* name, const char* what, const Indices& indices, int64_t least, int64_t end) {
   for (size_t i = 0; i < indices.size(); ++i)
     check(least <= indices[i] && indices[i] < end, "[{}] {} {} at {} is not in [{}, {})", name, what,
           indices[i], i, least, end);

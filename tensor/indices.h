@@ -55,7 +55,7 @@ class Indices {
 };
 
 /// Throws Error unless each index is in [least, end): "[name] WHAT 7 at 2 is not in [0, 5)".
-void check_each(const char* name, const char* what, const Indices& indices, int64_t least, int64_t end);
+void check_indices(const char* name, const char* what, const Indices& indices, int64_t least, int64_t end);
 
 /// Token ids, row numbers or marks of rows, shared between a graph and its caller. Null: none; to read it is
 /// an Error.

@@ -340,7 +340,7 @@ void check_rows(const char* name, const Tensor& table, const Indices& rows, int3
   check_one_device(name, some, table);
   check(some.rows() == std::ssize(rows) && some.columns() == table.columns(),
         "[{}] {} rows of {} do not fit {}", name, rows.size(), table.shape(), some.shape());
-  check_each(name, "row", rows, least, table.rows());
+  check_indices(name, "row", rows, least, table.rows());
 }
 }  // namespace
 

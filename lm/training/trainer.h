@@ -113,7 +113,7 @@ class Trainer {
   /// The time of all updates so far, including those before an interruption.
   double seconds() const { return seconds_; }
   /// Whether there is a best model: false before the first evaluation.
-  bool has_best() const { return best_.exists(); }
+  bool has_best() const { return best_.is_known(); }
 
  private:
   /// Puts the staged batch's ids and the step's numbers where the step's kernels find them.

@@ -27,49 +27,50 @@ namespace {
 /// One line for each of Rondo's cells; add_cell() appends others.
 std::vector<CatalogueEntry>& catalogue() {
   static std::vector<CatalogueEntry> cells = {
-      entry_of<Rnn<Sum, PreviousState, TanhOrRelu>>("rnn", "simple recurrent network, Elman 1990"),
-      entry_of<Rnn<Sum, PreviousState, Identity>>("linear_rnn", "the same with the identity instead of tanh"),
-      entry_of<Lstm<>>("lstm", "long short-term memory, Hochreiter & Schmidhuber 1997"),
-      entry_of<Lstm<Sum, PreviousState, LstmGatesSigmoid>>(
+      make_entry<Rnn<Sum, PreviousState, TanhOrRelu>>("rnn", "simple recurrent network, Elman 1990"),
+      make_entry<Rnn<Sum, PreviousState, Identity>>("linear_rnn",
+                                                    "the same with the identity instead of tanh"),
+      make_entry<Lstm<>>("lstm", "long short-term memory, Hochreiter & Schmidhuber 1997"),
+      make_entry<Lstm<Sum, PreviousState, LstmGatesSigmoid>>(
           "lstm_sigmoid", "the same with a sigmoid as output activation, Maupome & Meurs (7)"),
-      entry_of<Gru<>>("gru", "gated recurrent unit, Cho et al. 2014"),
-      entry_of<GruWithResetAfter>("gru_reset_after",
-                                  "the same with the reset after the product, as PyTorch and cuDNN have it"),
-      entry_of<MinimalGatedUnit>("mgu", "minimal gated unit, Zhou et al. 2016"),
-      entry_of<TensorRnn>("trnn", "tensor RNN: a matrix for each symbol, Sutskever et al. 2011"),
-      entry_of<Rnn<Sum, IntermediateState>>("mrnn", "multiplicative RNN, Sutskever et al. 2011"),
-      entry_of<Lstm<Sum, IntermediateState>>("mlstm", "multiplicative LSTM, Krause et al. 2016"),
-      entry_of<TrueMultiplicativeLstm>(
+      make_entry<Gru<>>("gru", "gated recurrent unit, Cho et al. 2014"),
+      make_entry<GruWithResetAfter>(
+          "gru_reset_after", "the same with the reset after the product, as PyTorch and cuDNN have it"),
+      make_entry<MinimalGatedUnit>("mgu", "minimal gated unit, Zhou et al. 2016"),
+      make_entry<TensorRnn>("trnn", "tensor RNN: a matrix for each symbol, Sutskever et al. 2011"),
+      make_entry<Rnn<Sum, IntermediateState>>("mrnn", "multiplicative RNN, Sutskever et al. 2011"),
+      make_entry<Lstm<Sum, IntermediateState>>("mlstm", "multiplicative LSTM, Krause et al. 2016"),
+      make_entry<TrueMultiplicativeLstm>(
           "tmlstm", "true multiplicative LSTM: an intermediate state for each gate, Maupome & Meurs"),
-      entry_of<Gru<Sum, IntermediateState>>("mgru", "multiplicative GRU, Maupome & Meurs"),
-      entry_of<TrueMultiplicativeGru>(
+      make_entry<Gru<Sum, IntermediateState>>("mgru", "multiplicative GRU, Maupome & Meurs"),
+      make_entry<TrueMultiplicativeGru>(
           "tmgru", "true multiplicative GRU: an intermediate state for each gate, Maupome & Meurs"),
-      entry_of<Rnn<Integration>>("mi_rnn", "RNN with multiplicative integration, Wu et al. 2016"),
-      entry_of<Rnn<Product>>("mi_rnn_simple", "the same with the product alone"),
-      entry_of<Rnn<Integration, PreviousState, Identity>>("linear_mi_rnn",
-                                                          "mi_rnn with the identity instead of tanh"),
-      entry_of<Lstm<Integration>>("mi_lstm", "LSTM with multiplicative integration, Wu et al. 2016"),
-      entry_of<Gru<Integration>>("mi_gru", "GRU with multiplicative integration, Wu et al. 2016"),
-      entry_of<DeepTransitionRnn>("dt_rnn", "deep-transition RNN, Pascanu et al. 2013"),
-      entry_of<DeepTransitionRnnWithShortcut>("dts_rnn", "the same with a shortcut, DT(S)-RNN"),
-      entry_of<Lstm<Sum, DeepTransition>>(
+      make_entry<Rnn<Integration>>("mi_rnn", "RNN with multiplicative integration, Wu et al. 2016"),
+      make_entry<Rnn<Product>>("mi_rnn_simple", "the same with the product alone"),
+      make_entry<Rnn<Integration, PreviousState, Identity>>("linear_mi_rnn",
+                                                            "mi_rnn with the identity instead of tanh"),
+      make_entry<Lstm<Integration>>("mi_lstm", "LSTM with multiplicative integration, Wu et al. 2016"),
+      make_entry<Gru<Integration>>("mi_gru", "GRU with multiplicative integration, Wu et al. 2016"),
+      make_entry<DeepTransitionRnn>("dt_rnn", "deep-transition RNN, Pascanu et al. 2013"),
+      make_entry<DeepTransitionRnnWithShortcut>("dts_rnn", "the same with a shortcut, DT(S)-RNN"),
+      make_entry<Lstm<Sum, DeepTransition>>(
           "dt_lstm", "LSTM whose gates read a deep transition of the state, after Pascanu et al. 2013"),
-      entry_of<Gru<Sum, DeepTransition>>(
+      make_entry<Gru<Sum, DeepTransition>>(
           "dt_gru", "GRU whose gates read a deep transition of the state, after Pascanu et al. 2013"),
-      entry_of<Lstm<BatchNormSum>>(
+      make_entry<Lstm<BatchNormSum>>(
           "bn_lstm", "batch-normalised LSTM, statistics for each time step, Cooijmans et al. 2016"),
-      entry_of<Lstm<BatchNormIntegration>>("bn_mi_lstm",
-                                           "the same with multiplicative integration, Wu et al. 2016"),
-      entry_of<Lstm<LayerNormSum>>("ln_lstm", "layer-normalised LSTM, Ba et al. 2016"),
-      entry_of<LayerNormGru>("ln_gru", "layer-normalised GRU, Ba et al. 2016"),
-      entry_of<Lstm<Sum, Mogrifier>>("mogrifier_lstm",
-                                     "LSTM whose input and state scale each other first, Melis et al. 2020"),
-      entry_of<Gru<Sum, Mogrifier>>(
+      make_entry<Lstm<BatchNormIntegration>>("bn_mi_lstm",
+                                             "the same with multiplicative integration, Wu et al. 2016"),
+      make_entry<Lstm<LayerNormSum>>("ln_lstm", "layer-normalised LSTM, Ba et al. 2016"),
+      make_entry<LayerNormGru>("ln_gru", "layer-normalised GRU, Ba et al. 2016"),
+      make_entry<Lstm<Sum, Mogrifier>>(
+          "mogrifier_lstm", "LSTM whose input and state scale each other first, Melis et al. 2020"),
+      make_entry<Gru<Sum, Mogrifier>>(
           "mogrifier_gru", "GRU whose input and state scale each other first, after Melis et al. 2020"),
-      entry_of<RecurrentHighwayNetwork>("rhn", "recurrent highway network, Zilly et al. 2017"),
-      entry_of<SimpleRecurrentUnit>("sru", "simple recurrent unit, Lei et al. 2018"),
-      entry_of<QuasiRecurrentNetwork>("qrnn", "quasi-recurrent network, Bradbury et al. 2017"),
-      entry_of<FastSlowLstm>("fs_lstm", "fast-slow LSTM, Mujika et al. 2017"),
+      make_entry<RecurrentHighwayNetwork>("rhn", "recurrent highway network, Zilly et al. 2017"),
+      make_entry<SimpleRecurrentUnit>("sru", "simple recurrent unit, Lei et al. 2018"),
+      make_entry<QuasiRecurrentNetwork>("qrnn", "quasi-recurrent network, Bradbury et al. 2017"),
+      make_entry<FastSlowLstm>("fs_lstm", "fast-slow LSTM, Mujika et al. 2017"),
   };
   return cells;
 }

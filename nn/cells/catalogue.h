@@ -46,7 +46,7 @@ struct CatalogueEntry {
   std::vector<SettingsKind> settings;
 };
 template <class Made>
-CatalogueEntry entry_of(std::string name, std::string description) {
+CatalogueEntry make_entry(std::string name, std::string description) {
   return {std::move(name), std::move(description),
           [](Module& parent, const std::string& suffix, const CellOptions& options) {
             return std::make_unique<Made>(parent, suffix, options);
@@ -58,7 +58,7 @@ CatalogueEntry entry_of(std::string name, std::string description) {
 void add_cell(CatalogueEntry entry);
 template <class Made>
 void add_cell(const std::string& name, const std::string& description = "") {
-  add_cell(entry_of<Made>(name, description));
+  add_cell(make_entry<Made>(name, description));
 }
 
 }  // namespace rondo

@@ -13,7 +13,7 @@ namespace rondo {
 
 /// y = x W^T + b. x [.., in], W [out, in], b [out].
 struct Linear : Module {
-  /// With these initial weights and biases of 0; without, with PyTorch's initial values of both,
+  /// The initial values are `weights` and biases of 0; where none are given, those of PyTorch for both,
   /// U(-1/sqrt(in), 1/sqrt(in)).
   Linear(Module& parent, std::string name, int64_t in, int64_t out,
          const std::optional<Initializer>& weights = {})

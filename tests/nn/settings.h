@@ -14,10 +14,12 @@ namespace rondo {
 struct AssignText {
   const std::string& value;
   void operator()(const ChoiceMember& it) const {
-    it.set(static_cast<std::size_t>(std::find(it.names.begin(), it.names.end(), value) - it.names.begin()));
+    const auto name = std::find(it.names.begin(), it.names.end(), value);
+    if (name == it.names.end()) throw Error("no choice is named " + value);
+    it.set(static_cast<std::size_t>(name - it.names.begin()));
   }
   void operator()(std::string* it) const { *it = value; }
-  void operator()(std::optional<double>* it) const { *it = std::stod(value); }
+  void operator()(std::optional<double>* it) const { *it = nlohmann::json::parse(value).get<double>(); }
   template <class Value>
   void operator()(Value* it) const {
     *it = nlohmann::json::parse(value).get<Value>();

@@ -130,11 +130,11 @@ std::vector<int64_t> after_each(BestLoss& best, const std::vector<double>& losse
 
 TEST(BestLoss, CountsEvaluationsWithoutImprovement) {
   BestLoss best;
-  EXPECT_FALSE(best.exists());
+  EXPECT_FALSE(best.is_known());
   // Equal is no improvement; better than the last but not the best is none either, nor is NaN.
   EXPECT_EQ(after_each(best, {5, 6, 4, 4, 3, 9, 8, NAN}), (std::vector<int64_t>{0, 1, 0, 1, 0, 1, 2, 3}));
   EXPECT_EQ(best.loss, 3);
-  EXPECT_TRUE(best.exists());
+  EXPECT_TRUE(best.is_known());
 }
 
 TEST(BestLoss, SaysWhatIsTheBest) {

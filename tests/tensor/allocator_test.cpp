@@ -1,4 +1,4 @@
-// The caching allocator: reuse, peaks, errors; and what memory is left.
+// The caching allocator: reuse, peaks, errors; what memory is left; Device::meta, which has none.
 #include "tensor/allocator.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Finding and pairing the files of parallel text: data/sentences/parallel_text.h.
+// Finding and pairing the files of parallel text, and pairs that are generated:
+// data/sentences/parallel_text.h.
 #include "data/sentences/parallel_text.h"
 
 #include <gtest/gtest.h>

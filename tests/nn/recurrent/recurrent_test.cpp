@@ -1,4 +1,5 @@
-// Recurrent layers: what does not fit them, and memory that is used again.
+// Recurrent layers: initial states, gradients of weights, what does not fit them, and memory that is used
+// again.
 #include <gtest/gtest.h>
 
 #include <sstream>
