@@ -47,9 +47,10 @@ Pairs encode_pairs(const TextPair& texts, const Vocabulary& source, const Vocabu
       kept.target.add(pairs.target[i]);
     }
   }
-  check_input(kept.size() > 0,
-              "{} and {}: no pair is left: {} have more than max_length = {} symbols, {} an empty side",
-              texts.source.name, texts.target.name, kept.left_out, max_length, kept.empty);
+  check_input(
+      kept.size() > 0,
+      "{} and {}: no pair is left: {} have more symbols than max_length = {} (0: no limit), {} an empty side",
+      texts.source.name, texts.target.name, kept.left_out, max_length, kept.empty);
   return kept;
 }
 

@@ -346,7 +346,7 @@ int import_weights(const ImportOptions& given) {
               "{}: a recipe of the task {}, and only language models can be imported", options.recipe,
               recipe.task_name);
   const LanguageModellingSettings& settings = recipe.language_model();
-  check_new_run_folder(options.out);
+  check_new_run_folder(options.out, true);
   constexpr std::uint64_t largest_map = 1 << 20;
   const std::string& map = options.map;
   const NameMap names =

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <system_error>
 
 #include "data/files/files.h"
@@ -137,17 +138,17 @@ namespace {
 constexpr const char* unfinished_name = "unfinished.partial";
 }  // namespace
 
-void check_new_run_folder(const fs::path& path) {
+void check_new_run_folder(const fs::path& path, bool may_be_unfinished) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) return;
   check_input(status.type() != fs::file_type::none, "--out {}: {}", path.string(), error.message());
   check_input(fs::is_directory(status), "--out {}: there is a file of that name; give a new folder",
               path.string());
-  if (file_is_there(path / unfinished_name)) return;
   check_input(!is_run(path),
               "--out {}: holds a run already; give a new folder, or continue that run with: {}",
               path.string(), resume_command(path));
+  if (may_be_unfinished && fs::is_regular_file(path / unfinished_name, error)) return;
   bool empty = true;  // except for files of a run killed before its first file was written
   for (auto entry = fs::directory_iterator(path, error); !error && entry != fs::directory_iterator();
        entry.increment(error))
@@ -171,49 +172,28 @@ fs::path make_numbered_folder(const fs::path& stem) {
   }
 }
 
-/// Removes the files of a folder that is not complete; the mark last, and only if nothing else is left.
-void remove_files_of(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.path().filename() != unfinished_name) files.push_back(entry.path());
-  for (std::size_t i = 0; i < files.size() && !error; ++i) fs::remove(files[i], error);
-  if (!error) fs::remove(folder / unfinished_name, error);
-}
-
 }  // namespace
 
-RunFolder make_run_folder(const fs::path& path, const std::string& recipe_name) {
+RunFolder make_run_folder(const fs::path& path, const std::string& recipe_name, bool may_be_unfinished) {
   std::error_code error;
   if (path.empty()) {
     fs::create_directory("runs", error);  // if that fails, so does what follows
     return {make_numbered_folder(fs::path("runs") / recipe_name)};
   }
-  check_new_run_folder(path);
+  check_new_run_folder(path, may_be_unfinished);
   fs::create_directories(path, error);
   check(!error, "cannot make the folder {}: {}", path.string(), error.message());
-  if (file_is_there(path / unfinished_name)) {
-    const FolderLock lock(path, "writes into it");
-    remove_files_of(path);
-  }
   return {path};
 }
 
 RunFolder make_whole_folder(const fs::path& path, const std::string& recipe_name,
                             const std::function<void(const RunFolder&)>& write) {
-  const bool was_there = file_is_there(path);
-  const RunFolder made = make_run_folder(path, recipe_name);
+  const RunFolder made = make_run_folder(path, recipe_name, true);
   const FolderLock lock(made.path, "writes into it");
-  check_new_run_folder(made.path);  // another process may have filled it meanwhile
+  check_new_run_folder(made.path, true);  // another process may have filled it meanwhile
   const fs::path mark = made.path / unfinished_name;
   write_atomically(mark, "");
-  try {
-    write(made);
-  } catch (...) {
-    remove_files_of(made.path);
-    if (!was_there) rmdir(made.path.c_str());
-    throw;
-  }
+  write(made);
   check_system(unlink(mark.c_str()) == 0, "cannot remove {}", mark.native());
   sync_folder_of(mark);
   return made;

@@ -110,17 +110,18 @@ struct RunConfig {
   Provenance made_by;
 };
 
-/// Throws InputError unless a new run can be made at `path`: it must be absent, an empty folder, or one that
-/// a killed process has left unfinished. Creates nothing.
-void check_new_run_folder(const std::filesystem::path& path);
+/// Throws InputError unless a new run can be made at `path`: it must be absent or an empty folder or, if it
+/// `may_be_unfinished`, one that make_whole_folder() began. Error if it cannot be read. Creates nothing.
+void check_new_run_folder(const std::filesystem::path& path, bool may_be_unfinished = false);
 
 /// Makes the folder of a new run: `path`, or the first free runs/NAME-N (N = 1, 2, ...) when `path` is empty.
 /// Call it after all other checks. InputErrors of check_new_run_folder; Error when it cannot be made.
-RunFolder make_run_folder(const std::filesystem::path& path, const std::string& recipe_name);
+RunFolder make_run_folder(const std::filesystem::path& path, const std::string& recipe_name,
+                          bool may_be_unfinished = false);
 /// Makes such a folder with all its files, which `write` writes, for a command that cannot continue its work.
-/// While it does, the folder has a file unfinished.partial; where a killed process has left it, the next
-/// command may take the folder, and begins by emptying it. Errors of make_run_folder() and of `write`, after
-/// which the folder is as before; InputError if another process writes into it.
+/// While it does, the folder has a file unfinished.partial. Where a killed or failed command has left that,
+/// the same command again replaces the files of the first, and deletes nothing else. Errors of
+/// make_run_folder() and of `write`; InputError if another process writes into the folder.
 RunFolder make_whole_folder(const std::filesystem::path& path, const std::string& recipe_name,
                             const std::function<void(const RunFolder&)>& write);
 

@@ -133,7 +133,7 @@ class KillsOfWriters(Kills):
         for _ in range(self.chance.randint(1, 4)):
             self.kill(what, words, seconds)
             left = self.outcome_of(out)
-            if left == outcome:
+            if outcome.items() <= left.items():  # perhaps with its mark
                 self.shop.clear(out)
             elif left and not any(name.endswith(".partial") for name in left):
                 self.failures.append(f"{what}: a torn folder, {sorted(left)}")

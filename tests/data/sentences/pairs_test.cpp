@@ -91,7 +91,8 @@ TEST(Pairs, ThoseWithAnEmptySideAreNotTrainedOn) {
       "a.de and a.en", "no pair is left", "2 an empty side");
   expect_input_error(
       [&] { encode_pairs(texts("a a\na\n", "x\n\n"), vocabularies.source, vocabularies.target, 1, true); },
-      "a.de and a.en", "no pair is left: 1 have more than max_length = 1 symbols, 1 an empty side");
+      "a.de and a.en",
+      "no pair is left: 1 have more symbols than max_length = 1 (0: no limit), 1 an empty side");
 }
 
 TEST(Pairs, SharedVocabularyHasTheSymbolsOfBothSides) {

@@ -77,18 +77,21 @@ TEST(RunFolder, IsWholeOrUnfinished) {
     throw Error("full");
   };
   EXPECT_EQ(error_of<Error>([&] { make_whole_folder(link, "", fail); }), "full");
-  EXPECT_TRUE(fs::is_empty(run)) << "what was there stays, and nothing more";
-  for (const char* name : {"unfinished.partial", "part", "config.toml"}) write_bytes(run / name, "");
+  write_bytes(run / "of a user", "");
+  expect_contains(error_of([&] { make_run_folder(run, ""); }), "the folder is not empty");
   const auto write = [&](const RunFolder& made) {
-    EXPECT_FALSE(fs::exists(run / "part")) << "of a killed process";
-    expect_contains(error_of([&] { make_run_folder(run, ""); }), "another process writes into it");
+    expect_contains(error_of([&] { make_whole_folder(run, "", fail); }), "another process writes into it");
     write_bytes(made.path / "all", "");
   };
   EXPECT_EQ(make_whole_folder(link, "", write).path, link);
-  EXPECT_EQ(std::distance(fs::directory_iterator(run), {}), 1);
+  EXPECT_FALSE(fs::exists(run / "unfinished.partial"));
+  for (const char* file : {"all", "part", "of a user"}) EXPECT_TRUE(fs::exists(run / file)) << file;
   EXPECT_EQ(fs::status(run).permissions(), fs::perms::owner_all);
   EXPECT_TRUE(fs::is_symlink(link));
   expect_contains(error_of([&] { make_whole_folder(link, "", write); }), "the folder is not empty");
+  write_bytes(run / "unfinished.partial", "");
+  write_bytes(run / "config.toml", "");
+  expect_contains(error_of([&] { make_whole_folder(run, "", write); }), "holds a run already");
 }
 
 TEST(RunFolder, OpensOnlyRuns) {
