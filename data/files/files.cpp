@@ -1,5 +1,5 @@
-// Atomic writing and appending; see data/files/files.h. POSIX calls, because the standard
-// library has no fsync and follows links.
+// Atomic writing and appending; see data/files/files.h. POSIX calls, because the standard library has no
+// fsync and follows links.
 #include "data/files/files.h"
 
 #include <fcntl.h>

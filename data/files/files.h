@@ -1,7 +1,7 @@
 // Writing files safely: a file is replaced atomically, so that a killed run never leaves a broken one, or
-// extended by whole lines. Symbolic links are never written through: a replaced link
-// is removed and its target stays as it is; a link that should be extended is refused. The folder may be a
-// link. Formats of tensors: data/files/safetensors.h. Reading whole files: data/files/input_file.h.
+// extended by whole lines. Symbolic links are never written through: a replaced link is removed and its
+// target stays as it is; a link that should be extended is refused. The folder may be a link. Formats of
+// tensors: data/files/safetensors.h. Reading whole files: data/files/input_file.h.
 #pragma once
 
 #include <cstdint>

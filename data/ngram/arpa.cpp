@@ -146,10 +146,7 @@ class Reader {
     std::vector<NgramModel::Ngram> unigrams;
     double weight_of_start = 0;
     bool has_start = false;
-    for (const std::string_view line : split_lines(rest_.substr(0, rest_.find("\n\\")))) {
-      const std::vector<std::string_view> words = split_words(line);
-      has_unknown_ |= words.size() > 1 && words[1] == unknown_symbol;
-    }
+    has_unknown_ = has_word(rest_.substr(0, rest_.find("\n\\")), unknown_symbol);  // in this section
     read_section(1, [&](const Entry& entry) {
       const std::string_view name = entry.words[0];
       const double weight = counts_.size() > 1 ? entry.log_backoff : 0;

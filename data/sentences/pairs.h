@@ -35,9 +35,9 @@ struct PairVocabularies {
 PairVocabularies vocabularies_of(const TextPair& train, Tokenization tokenization,
                                  const VocabularyLimits& limits, bool shared);
 
-/// Encodes pairs of which no side has more than `max_length` symbols, not counting its end; 0: no limit. Of a
-/// text with gaps, and `without_empty`, those that have an empty side are left out, too: no translation can
-/// be learnt from them. InputErrors of encode_sentences(), and if no pair is left.
+/// Encodes pairs of which no side has more than `max_length` symbols, not counting its end; 0: no limit.
+/// Pairs with an empty side, from which no translation can be learnt, are left out of a text with gaps, and
+/// of any text if `without_empty`. InputErrors of encode_sentences(), and if no pair is left.
 Pairs encode_pairs(const TextPair& texts, const Vocabulary& source, const Vocabulary& target,
                    std::int64_t max_length = 0, bool without_empty = false);
 

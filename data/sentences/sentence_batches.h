@@ -157,7 +157,7 @@ class BatchOrder {
 // --- Batches ---
 
 /// The items of `Data` in batches, each once in an epoch. A kind of data has
-///   data.lengths(item)                              for BatchOrder
+///   data.size(), data.lengths(item)                 for BatchOrder
 ///   data.scored()                                   what an epoch scores
 ///   order_of(options)                               the SentenceBatchOptions of them
 ///   fill_batch(batch, data, options, whole, order)  which makes the rows `batch.share` of the items `whole`

@@ -38,8 +38,8 @@ class PieceModel {
   static PieceModel learnt_from(const Text& text, const Tokenization& tokenization);
 
   /// From bytes(); `name` is for errors. InputError if they are no model, or if it has what learnt_from()
-  /// never makes and what can harm: a map of characters, a long piece, an unknown field. Without
-  /// sentencepiece as well.
+  /// never makes and what can harm: a map of characters, a long piece, an unknown field; and without
+  /// sentencepiece.
   PieceModel(std::string bytes, const std::string& name);
 
   /// The model in the format of sentencepiece.

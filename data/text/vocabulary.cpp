@@ -220,9 +220,9 @@ Encoded Vocabulary::encode(std::string_view text, const std::string& name, LastL
     std::int32_t known = table_.find(*symbol);
     if (known == SymbolNumbers::none) {
       if (!unknown)
-        throw InputError(fmt::format("{}: {}'{}' is not in the vocabulary, which has no {}: leave it out",
-                                     name, line_text(text, lines_before, reader.line()),
-                                     escape_symbol(*symbol), unknown_symbol));
+        throw InputError(fmt::format("{}: {}'{}' is not in the vocabulary, which has no {}", name,
+                                     line_text(text, lines_before, reader.line()), escape_symbol(*symbol),
+                                     unknown_symbol));
       if (lists_missing && missing.insert(*symbol).second) encoded.missing.emplace_back(*symbol);
       known = *unknown;
     }

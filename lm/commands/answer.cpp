@@ -23,7 +23,7 @@
 namespace rondo {
 namespace {
 
-/// Of all these commands; each has some of them.
+/// The options of all these commands, of which each has some.
 struct AnswerOptions : ComputeOptions {
   std::string run{};
   std::string part{};               // of a multi-task run; empty: its first one

@@ -72,7 +72,7 @@ CLI::Option* add_settings(CLI::App& to, std::vector<Parsed>& into, const std::st
       ->take_all();
 }
 
-/// An option `name`, such as --epochs N, that is the same as --set KEY=N.
+/// An option `name`, such as --epochs N, that gives the setting KEY.
 CLI::Option* add_setting(CLI::App& to, const std::string& name, const std::string& key,
                          std::vector<Setting>& into, const std::string& what);
 

@@ -7,7 +7,7 @@ namespace rondo {
 Command add_table(CommandLine& line) {
   struct TableOptions {
     std::vector<std::string> runs;
-    TableText* form = text_of;
+    TableForm* form = text_of;
   };
   const auto options = std::make_shared<TableOptions>();
   CLI::App& app = add_command(
@@ -17,7 +17,7 @@ Command add_table(CommandLine& line) {
       "columns. A published figure is shown beside the same kind of model on the same text, read in the same "
       "way. Training time is that of the updates, without evaluations. A dash: no such figure.");
   add_run(app, "runs", options->runs, "run folders, and folders of sweeps");
-  const auto add_form = [&](const char* name, TableText* form, const char* what) {
+  const auto add_form = [&](const char* name, TableForm* form, const char* what) {
     const auto set = [options, form](std::int64_t) { options->form = form; };
     return app.add_flag_function(name, set, what);
   };

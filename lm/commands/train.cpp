@@ -253,7 +253,7 @@ struct TrainingWords {
   std::vector<Setting> named;
 };
 
-/// Adds the options that `train` and `finetune` share at their end.
+/// Adds the last options, which `train` and `finetune` share.
 void add_training(CLI::App& to, TrainingWords& words) {
   add_setting(to, "--steps", "train.steps", words.named,
               "end after this many updates of the weights, whatever --epochs says; 0: epochs end it")

@@ -22,13 +22,14 @@ namespace rondo {
 // `lm train`: from a recipe and a text to a run folder; resuming a run; and `lm finetune`, a training with
 // other settings and given initial weights.
 
-struct TrainOptions : ComputeOptions {  // of a run which is resumed the default is what it had
-  std::string recipe{};                 // a name or a file; empty only with resume and base
-  std::string base{};                   // `lm finetune`: a finished run
-  std::vector<Setting> settings{};      // in order of precedence: every --set, then the named flags
-  std::string data{};       // a folder with train.txt, or one text file; with base, empty: the base's
-  std::string out{};        // the run folder; empty: runs/RECIPE-N or runs/RECIPE-finetuned-N
-  std::string init_from{};  // a run with the weights to begin with and the vocabulary; empty: none
+/// A resumed run keeps the device, threads and precision that are not given.
+struct TrainOptions : ComputeOptions {
+  std::string recipe{};             // a name or a file; empty only with resume and base
+  std::string base{};               // `lm finetune`: a finished run
+  std::vector<Setting> settings{};  // in order of precedence: every --set, then the named flags
+  std::string data{};               // a folder with train.txt, or one text file; with base, empty: the base's
+  std::string out{};                // the run folder; empty: runs/RECIPE-N or runs/RECIPE-finetuned-N
+  std::string init_from{};          // a run with the weights to begin with and the vocabulary; empty: none
   bool resume = false;
   std::string command{};  // what was typed, for config.toml
 };

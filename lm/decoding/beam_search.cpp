@@ -26,8 +26,8 @@ bool better(const Candidate& a, const Candidate& b) {
   return std::tie(b.log_p, a.hypothesis, a.symbol) < std::tie(a.log_p, b.hypothesis, b.symbol);
 }
 
-/// What a model computes for a sentence's hypotheses: hypothesis k has the numbers data[k * row_stride] to
-/// data[k * row_stride + columns - 1]. Null data: nothing.
+/// A row of numbers for each hypothesis of a sentence: those of hypothesis k begin at data[k * row_stride].
+/// Null data: there are none.
 struct SentenceRows {
   const real* data = nullptr;
   int64_t row_stride = 0, columns = 0;

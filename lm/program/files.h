@@ -65,7 +65,7 @@ std::string time_text();
 std::int64_t integer_at(const nlohmann::json& entry, const std::string& key);
 /// A figure; NaN where it is null, which is how JSON has figures that are not finite. Other types throw.
 double figure_at(const nlohmann::json& entry, const std::string& key);
-/// The same of a figure that not every line has; `otherwise` if this one does not.
+/// Returns the figure that a line may have, and `otherwise` where it is absent.
 double figure_at(const nlohmann::json& entry, const std::string& key, double otherwise);
 
 // --- Lines of input ---

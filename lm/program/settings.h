@@ -26,6 +26,7 @@ enum class OtherKeys { refused, ignored };
 void read_toml(const std::string& text, const std::string& file, const std::vector<Key>& keys,
                OtherKeys others = OtherKeys::refused);
 
+/// Returns whether one of the keys has this name.
 bool has_key(const std::vector<Key>& keys, const std::string& name);
 
 /// Assigns one value, written as in TOML; strings need no quotes. Returns its key. InputErrors as read_toml,

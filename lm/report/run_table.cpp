@@ -239,7 +239,7 @@ TextTable table_of(const Runs& runs) {
   return rows.table;
 }
 
-void print_table(const Runs& runs, TableText* write) {
+void print_table(const Runs& runs, TableForm* write) {
   fmt::print("{}", write(table_of(runs)));
   warn_of_figures(runs);
 }

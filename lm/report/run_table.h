@@ -11,6 +11,6 @@ namespace rondo {
 TextTable table_of(const Runs& runs);
 
 /// Prints a table on stdout, as `write` writes it, and on stderr what in it may mislead.
-void print_table(const Runs& runs, TableText* write = text_of);
+void print_table(const Runs& runs, TableForm* write = text_of);
 
 }  // namespace rondo

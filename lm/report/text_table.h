@@ -57,7 +57,7 @@ std::string csv_of(const TextTable& table);
 /// null for a dash, or {"mean", "deviation", "n"} of several runs.
 std::string json_text_of(const TextTable& table);
 
-/// One of these forms.
-using TableText = std::string(const TextTable&);
+/// A function that writes a table in one of these forms.
+using TableForm = std::string(const TextTable&);
 
 }  // namespace rondo

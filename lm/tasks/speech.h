@@ -116,9 +116,8 @@ inline Scores evaluate_on(CtcModel& model, const Utterances& utterances, const R
 /// Which utterances have enough steps for their transcripts; the others have no loss.
 inline std::vector<std::int64_t> possible(const Utterances& utterances) {
   std::vector<std::int64_t> found;
-  for (std::size_t i = 0; i < utterances.frames.size(); ++i)
-    if (fits_into(utterances.labels[i], steps_of(utterances.frames[i].size(), utterances.options)))
-      found.push_back(static_cast<std::int64_t>(i));
+  for (std::int64_t i = 0; i < utterances.size(); ++i)
+    if (fits_into(utterances.labels[static_cast<std::size_t>(i)], utterances.steps(i))) found.push_back(i);
   return found;
 }
 

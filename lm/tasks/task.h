@@ -349,8 +349,8 @@ class TextTask : public Base {
   }
   /// The names of the files of its vocabularies in a run.
   virtual std::vector<std::string> vocabulary_files() const { return {"vocab.txt"}; }
-  /// The name of another file of a run that says what rows of the model stand for; empty: there is none. Its
-  /// content, and how it is read: `path` is for InputErrors.
+  /// The name of another file of a run without which its model cannot be used, such as the names of classes;
+  /// empty: there is none. Its content, and how it is read: `path` is for InputErrors.
   virtual std::string further_file() const { return ""; }
   virtual std::string further_content() const { return ""; }
   virtual void read_further(const std::string& /*content*/, const std::string& /*path*/) {}

@@ -1,7 +1,7 @@
 // Every function on Variables that is not pointwise, on both devices. Of the kernels of
 // tensor/kernels/kernels.h these cover Drop, ScaleRows, GatherRows, AccumulateRows, OneHot, MixtureLoss,
 // CrossEntropyInPlace and TransposeFirstTwo; Moments, Softmax, LogSoftmax, MaskedSoftmax, MaxOverFirst,
-// NormalizeRows and LogitsCrossEntropy with their backward passes.
+// NormalizeRows and LogitsCrossEntropy with their backward passes; and the CTC loss at its limits.
 // tests/tensor/tensors_on_gpu_test.cpp covers Fill, Copy, Accumulate, Scale, ColumnSums, PartialSums
 // and DropoutMask.
 #include "autograd/ctc_loss.h"
@@ -159,8 +159,6 @@ TEST(FunctionsOnGpu, MemoryUsedAgainWhileWorkWaits) {
 }
 
 // ---- the CTC loss at its limits, by the kernels of tensor/kernels/ctc.h ----
-
-using Variables = std::vector<Variable>;
 
 /// Sequences of up to `most` labels, some of them repeated, over up to T frames.
 CtcTargets some_targets(int64_t B, int64_t T, int32_t most, int32_t V) {

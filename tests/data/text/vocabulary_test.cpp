@@ -88,7 +88,7 @@ TEST(Vocabulary, NamesTheLineOfWhatItLacks) {
   const Vocabulary it(train, {}, {.reserve_unknown = false});
   expect_input_error([&] { it.encode("a x\n", "standard input, line 7"); },
                      "standard input, line 7: 'x' is not");
-  expect_input_error([&] { it.encode("a\nx\n", "t"); }, "t: line 2: 'x' is not", "no <unk>: leave it out");
+  expect_input_error([&] { it.encode("a\nx\n", "t"); }, "t: line 2: 'x' is not", "which has no <unk>");
 }
 
 TEST(Vocabulary, MinimumCount) {
