@@ -156,7 +156,8 @@ ComputeOptions as_before(ComputeOptions chosen, const Provenance& before) {
 }  // namespace
 
 PreparedTraining::PreparedTraining(const TrainOptions& options, bool leads) : resumes(options.resume) {
-  ComputeOptions chosen = options;
+  const ComputeOptions& given = options;
+  ComputeOptions chosen = given;
   if (resumes) {
     run = open_run_folder(options.out);
     if (leads) lock.emplace(run.path);
@@ -167,7 +168,7 @@ PreparedTraining::PreparedTraining(const TrainOptions& options, bool leads) : re
     for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
     let_given_epochs_end(config.recipe, options.settings);
     before = config.made_by;
-    chosen = as_before(options, before);
+    chosen = as_before(given, before);
   } else {
     config = new_config(options);
     check_new_run_folder(options.out);
