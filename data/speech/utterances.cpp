@@ -26,7 +26,7 @@ Utterance utterance_of(std::string_view line, const std::string& name, const fs:
               "{}: a transcript with a control character", name);
   const fs::path path = folder / file;
   check_input(file_is_there(path), "{}: there is no file {}", name, printable(path.string()));
-  InputFile{path};  // refuses a folder
+  const InputFile opened(path);  // refuses a folder
   return {name, std::string(speaker), std::string(transcript), {path.string()}};
 }
 

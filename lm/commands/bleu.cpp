@@ -16,6 +16,7 @@
 #include "lm/program/files.h"
 #include "lm/program/terminal.h"
 #include "tensor/error.h"
+#include "tensor/version.h"
 
 namespace rondo {
 namespace {
