@@ -66,7 +66,7 @@ TEST(SentenceTriples, AnEpochHasEachTripleOnce) {
     const auto B = static_cast<std::size_t>(batch.middle.sentences);
     scored += batch.scored;
     for (std::size_t b = 0; b < B; ++b) {
-      const std::string middle = vocabulary.symbol(batch.middle.ids[b]);
+      const std::string& middle = vocabulary.symbol(batch.middle.ids[b]);
       const int number = std::stoi(middle.substr(1));
       EXPECT_EQ(vocabulary.symbol(batch.previous.targets[b]), "a" + std::to_string(number - 1));
       EXPECT_EQ(vocabulary.symbol(batch.next.targets[b]), "a" + std::to_string(number + 1));
