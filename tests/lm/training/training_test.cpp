@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(EveryCell, TrainingTest, testing::ValuesIn(cell_names()
 
 TEST(Training, PenaltiesAreNotInTheLossThatIsLogged) {
   const std::vector<int32_t> ids = some_ids();
-  Recipe recipe = averaging_recipe(), plain = recipe;
+  const Recipe recipe = averaging_recipe(), plain = averaging_recipe();
   plain.language_model().train.activation_regularization =
       plain.language_model().train.temporal_regularization = 0;
   Training with(recipe, 11, ids), without(plain, 11, ids);
