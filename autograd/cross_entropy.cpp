@@ -10,6 +10,7 @@
 #include "tensor/backend.h"
 #include "tensor/kernels/kernels.h"
 #include "tensor/products/gemm.h"
+#include "tensor/products/packing.h"
 #include "tensor/profile.h"
 
 namespace rondo {
@@ -154,13 +155,14 @@ CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, con
   const Tensor losses({scored.count(), 1}, device);
   const Tensor minimised = smoothing == 0 ? losses : Tensor(losses.shape(), device);
   const int64_t height = cross_entropy_block_rows(scored.count(), weight.shape()[0], 1, device);
-  for_blocks(name, inputs, weight.value(), bias.value(), height, d,
-             [&](int64_t begin, int64_t, const Tensor& logits) {
-               launch(device, logits.extent(),
-                      CrossEntropyInPlace{logits.write_operand(), scored.targets->on(device) + begin, d.any(),
-                                          losses.mutable_data() + begin, static_cast<real>(smoothing),
-                                          minimised.mutable_data() + begin});
-             });
+  for_blocks(
+      name, inputs, weight.value(), bias.value(), height, d,
+      [&](int64_t begin, int64_t, const Tensor& logits) {
+        launch(device, logits.extent(),
+               CrossEntropyInPlace{d.any() ? write_operand_rounded(logits) : logits.write_operand(),
+                                   scored.targets->on(device) + begin, d.any(), losses.mutable_data() + begin,
+                                   static_cast<real>(smoothing), minimised.mutable_data() + begin});
+      });
   if (d.x.defined()) d.x = scored.among_zeros(d.x);
   const Tensor each = scored.among_zeros(losses).reshaped({x.value().rows()});
   return {recorded_total(name, sum_on_device(minimised), {x, weight, bias}, std::move(d)), each};
@@ -198,7 +200,7 @@ CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior,
         if (d.any())
           launch(device, logits.extent(),
                  LogitsCrossEntropyBackward{logits.read_operand(), block_targets, K, log_sum_exp.data(),
-                                            posteriors.data() + begin, logits.write_operand()});
+                                            posteriors.data() + begin, write_operand_rounded(logits)});
       });
   if (d.x.defined()) d.x = scored.among_zeros(d.x.reshaped({count, x.shape().columns()}));
   scale(posteriors, -1);

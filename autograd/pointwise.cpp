@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <deque>
 
+#include "tensor/products/packing.h"
 #include "tensor/profile.h"
 #include "tensor/tensor.h"
 
@@ -39,6 +40,12 @@ std::deque<PointwiseOperator>& registry() {
   return *known;
 }
 
+/// Where a kernel writes x. Products read next what is written to memory that was made for them, as that of
+/// states and of the gradients of pre-activations is.
+Operand operand_of(const Tensor& x) {
+  return x.memory().for_products ? write_operand_rounded(x) : x.write_operand();
+}
+
 /// What backward needs: the operator's bytes and its inputs.
 struct Recorded {
   const PointwiseOperator* op;
@@ -62,7 +69,7 @@ struct Recorded {
       x[j] = {input.read_operand().data, repeated ? 0 : input.row_stride()};
       if (!gradients[j].wanted()) continue;
       if (reusable(j, values, gradients)) {
-        dx[j] = input.write_operand();
+        dx[j] = operand_of(input);
         reused.push_back(j);
         continue;
       }
@@ -78,7 +85,7 @@ struct Recorded {
       } else {
         const Sink::Destination to = gradients[j].destination();
         if (repeated && !to.accumulate) fill(to.tensor, 0);
-        dx[j] = {to.tensor.mutable_data(), repeated ? 0 : to.tensor.row_stride()};
+        dx[j] = repeated ? Operand{to.tensor.mutable_data(), 0} : operand_of(to.tensor);
         accumulates[j] = repeated || to.accumulate;
         kept.push_back(to.tensor);
       }
@@ -161,7 +168,7 @@ std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
         out.shape());
   for (int k = 0; k < op.outputs; ++k) {
     results.push_back(k == 0 && out.defined() ? out : Tensor(shape, device));
-    y[k] = results.back().write_operand();
+    y[k] = operand_of(results.back());
   }
   {
     const Timed timed("pointwise", [&] { return op.name; });

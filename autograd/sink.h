@@ -11,22 +11,6 @@
 
 namespace rondo {
 
-/// A block of a matrix: rows [row, row + rows), columns [column, column + columns).
-struct Region {
-  int64_t row = 0, rows = 0, column = 0, columns = 0;
-
-  int64_t size() const { return rows * columns; }
-  bool overlaps(const Region& other) const {
-    return row < other.row + other.rows && other.row < row + rows && column < other.column + other.columns &&
-           other.column < column + columns;
-  }
-  bool contains(const Region& other) const {
-    return row <= other.row && other.row + other.rows <= row + rows && column <= other.column &&
-           other.column + other.columns <= column + columns;
-  }
-  friend bool operator==(const Region&, const Region&) = default;
-};
-
 class Sink {
  public:
   Sink() = default;

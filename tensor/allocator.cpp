@@ -113,6 +113,7 @@ StepMemory::StepMemory(Device device) : device_(device) {
   pool_of(device).in_step = true;
 }
 StepMemory::~StepMemory() { pool_of(device_).in_step = false; }
+bool in_step(Device device) { return pool_of(device).in_step; }
 
 void* allocate(Device device, size_t bytes) {
   Pool& pool = pool_of(device);

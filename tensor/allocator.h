@@ -37,6 +37,9 @@ class StepMemory {
   Device device_;
 };
 
+/// Whether there is one now.
+bool in_step(Device device);
+
 struct MemoryStatistics {
   size_t bytes_in_use = 0;
   size_t peak_bytes = 0;          // the maximum in use since the last reset

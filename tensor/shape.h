@@ -85,6 +85,22 @@ class Shape {
   std::array<int64_t, max_dimensions> extents_{};  // 0 beyond the last dimension
 };
 
+/// A block of a matrix: rows [row, row + rows), columns [column, column + columns).
+struct Region {
+  int64_t row = 0, rows = 0, column = 0, columns = 0;
+
+  int64_t size() const { return rows * columns; }
+  bool overlaps(const Region& other) const {
+    return row < other.row + other.rows && other.row < row + rows && column < other.column + other.columns &&
+           other.column < column + columns;
+  }
+  bool contains(const Region& other) const {
+    return row <= other.row && other.row + other.rows <= row + rows && column <= other.column &&
+           other.column + other.columns <= column + columns;
+  }
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
 }  // namespace rondo
 
 // Doxygen does not know the namespace fmt, and would warn.

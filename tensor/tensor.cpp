@@ -43,9 +43,12 @@ const char* name_of(Device device) {
 }
 
 Storage::Storage(Device where, int64_t count)
-    : device(where), size(count), data(static_cast<real*>(allocate(where, count * sizeof(real)))) {}
+    : device(where),
+      size(count),
+      data(static_cast<real*>(allocate(where, count * sizeof(real)))),
+      of_step(in_step(where)) {}
 Storage::Storage(std::shared_ptr<Storage> of, real* first, int64_t count)
-    : device(of->device), size(count), data(first), whole(std::move(of)) {
+    : device(of->device), size(count), data(first), whole(std::move(of)), of_step(whole->of_step) {
   ++whole->parts;
 }
 Storage::~Storage() {
@@ -77,9 +80,11 @@ Tensor::Tensor(Shape shape, Device device)
     : Tensor(shape, device, is_gpu(device) ? aligned_row_stride(shape) : shape.columns()) {}
 
 Tensor Tensor::for_products(Shape shape, Device device) {
-  if (is_gpu(device)) return Tensor(shape, device);
   constexpr int64_t line = 64 / sizeof(real);
-  return {shape, device, shape.columns() + (rows_clash(shape.rows(), shape.columns()) ? line : 0)};
+  const int64_t gap = !is_gpu(device) && rows_clash(shape.rows(), shape.columns()) ? line : 0;
+  const Tensor it = is_gpu(device) ? Tensor(shape, device) : Tensor(shape, device, shape.columns() + gap);
+  it.storage().for_products = true;
+  return it;
 }
 
 Tensor Tensor::dense(Shape shape, Device device) { return {shape, device, shape.columns()}; }

@@ -11,7 +11,8 @@
 
 namespace rondo {
 
-struct Pack;  // tensor/products/packed_gemm.cpp
+struct Pack;  // tensor/products/packing.cpp
+struct Twin;  // tensor/products/packing.cpp
 
 /// The memory of tensors. `version` increases with every write, so that a saved tensor can detect a change.
 struct Storage {
@@ -32,6 +33,9 @@ struct Storage {
   std::shared_ptr<Storage> whole;            // the storage that this is a part of; null: it owns its memory
   int64_t parts = 0;                         // number of storages that are parts of this one
   bool zero_pads = false;                    // what lies between rows is zero: zero_padded_columns()
+  std::shared_ptr<Twin> twin;                // this memory rounded, if the storage owns it: bf16_rows()
+  const bool of_step;                        // was made while there was a StepMemory
+  bool for_products = false;                 // by Tensor::for_products()
 };
 
 class Tensor {
@@ -66,7 +70,9 @@ class Tensor {
   /// write through an old pointer is not detected.
   real* mutable_data() const {
     ++storage().version;
-    for (Storage* it = storage_->whole.get(); it; it = it->whole.get()) ++it->part_versions;
+    Storage* memory = storage_.get();
+    for (; memory->whole; memory = memory->whole.get()) ++memory->whole->part_versions;
+    if (memory->twin) forget_rounded();
     return storage_->data + offset_;
   }
   /// Increases with every write to the storage, to its parts, and to the whole that it is a part of; not with
@@ -85,6 +91,12 @@ class Tensor {
   }
   bool shares_memory(const Tensor& other) const { return &memory() == &other.memory(); }
   int64_t offset() const { return offset_; }
+  /// The storage that owns the memory.
+  Storage& memory() const {
+    Storage* it = &storage();
+    while (it->whole) it = it->whole.get();
+    return *it;
+  }
   /// Throws Error if the tensor is undefined, and so does all that needs its memory.
   Storage& storage() const {
     check(defined(), "[tensor] an undefined tensor has no memory: give it a value, as by Tensor::zeros()");
@@ -127,12 +139,8 @@ class Tensor {
 
  private:
   Tensor(Shape shape, Device device, int64_t row_stride);
-  /// The storage that owns the memory.
-  const Storage& memory() const {
-    const Storage* it = &storage();
-    while (it->whole) it = it->whole.get();
-    return *it;
-  }
+  /// The twin of the memory no longer has what is written now (tensor/products/packing.cpp).
+  void forget_rounded() const;
 
   std::shared_ptr<Storage> storage_;
   Shape shape_;

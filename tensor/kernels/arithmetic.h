@@ -56,9 +56,7 @@ struct RoundToBf16 {
     const real* from = row_of(x, r) + begin;
     uint16_t* out = to + r * row_stride + begin;
     const int64_t there = columns - begin;
-    row.for_each([=](int64_t j) {
-      out[j] = j < there ? static_cast<uint16_t>(bf16_bits(from[j]) >> 16) : uint16_t{0};
-    });
+    row.for_each([=](int64_t j) { out[j] = j < there ? bf16(from[j]) : uint16_t{0}; });
   }
 };
 

@@ -11,6 +11,7 @@
 
 #include "tensor/kernels/launch.h"
 #include "tensor/pointwise.h"
+#include "tensor/products/bf16.h"
 #include "tensor/simd/dual.h"
 
 namespace rondo {
@@ -81,7 +82,10 @@ struct Place {
   HD real* pointer(const Operand& x) const { return x.data + row * x.row_stride + column; }
 #ifdef __CUDACC__
   HD Scalar load(const Operand& x) const { return *pointer(x); }
-  HD void store(const Operand& x, Scalar value) const { *pointer(x) = value.value; }
+  HD void store(const Operand& x, Scalar value) const {
+    *pointer(x) = value.value;
+    if (x.rounded) x.rounded[row * bf16_row_stride(x.row_stride) + column] = bf16(value.value);
+  }
 #else
   HD Vec load(const Operand& x) const {
     return count == Vec::size ? Vec::load(pointer(x)) : Vec::load(pointer(x), count);
@@ -238,9 +242,13 @@ void run(Extent extent, Order order, [[maybe_unused]] int moved, Kernel kernel) 
 #endif
 }
 
+/// Whether all rows of the operands follow each other, also the rounded ones.
 inline bool contiguous(Extent extent, const Operand* operands, int count) {
+  const bool rounded_follow = bf16_row_stride(extent.columns) == extent.columns;
   for (int j = 0; j < count; ++j)
-    if (operands[j].data && operands[j].row_stride != extent.columns) return false;
+    if (operands[j].data &&
+        (operands[j].row_stride != extent.columns || (operands[j].rounded && !rounded_follow)))
+      return false;
   return true;
 }
 

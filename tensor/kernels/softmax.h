@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tensor/kernels/kernel.h"
+#include "tensor/products/bf16.h"
 
 namespace rondo {
 
@@ -18,6 +19,15 @@ HD LogSumExp log_sum_exp_of(auto row, const auto& x) {
   const real largest = x.maximum();
   const auto shift = row.repeated(largest);
   return {largest, log(Scalar(x.sum([=](auto v) { return exp(v - shift); }))).value};
+}
+
+/// Writes row r of x, which is complete, once more where products read it.
+HD void round_row(auto row, const Operand& x, int64_t r) {
+  if (x.rounded == nullptr) return;  // the same for all threads
+  row.wait();
+  const real* from = row_of(x, r);
+  uint16_t* to = x.rounded + r * bf16_row_stride(x.row_stride);
+  row.for_each([=](int64_t j) { to[j] = bf16(from[j]); });
 }
 
 }  // namespace detail
@@ -135,12 +145,16 @@ struct LogitsCrossEntropyBackward {
   Operand dx;
   HD void operator()(auto row, int64_t r) const {
     const int32_t target = targets[r / rows_a_target];
-    if (target < 0) return fill_row(row, row_of(dx, r), 0);
+    if (target < 0) {
+      fill_row(row, row_of(dx, r), 0);
+      return detail::round_row(row, dx, r);
+    }
     const auto shift = row.repeated(log_sum_exp[r]);
     const auto factor = row.repeated(dloss[r]);
     row.map(
         row_of(dx, r), [=](auto v) { return factor * exp(v - shift); }, row_of(x, r));
     if (row.owns(target)) row_of(dx, r)[target] -= dloss[r];
+    detail::round_row(row, dx, r);
   }
 };
 
@@ -175,6 +189,7 @@ struct CrossEntropyInPlace {
     const auto factor = row.repeated(1 / total), everywhere = row.repeated(smoothing / V);
     logits.map(to, [=](auto v) { return v * factor - everywhere; });
     if (row.owns(target)) to[target] -= 1 - smoothing;
+    detail::round_row(row, x, r);
   }
 };
 

@@ -17,4 +17,11 @@ HD uint32_t bf16_bits(real x) {
   return (magnitude > 0x7f800000 ? bits | 0x00400000 : finite) & 0xffff0000;
 }
 
+/// The upper half of these bits: what is stored.
+HD uint16_t bf16(real x) { return static_cast<uint16_t>(bf16_bits(x) >> 16); }
+
+/// From row to row of numbers of 16 bits that are copies of rows `row_stride` apart: each begins at a
+/// multiple of 16 bytes, for the tensor cores.
+HD int64_t bf16_row_stride(int64_t row_stride) { return (row_stride + 7) / 8 * 8; }
+
 }  // namespace rondo

@@ -154,8 +154,9 @@ Extents with_pads(Extents it, Transpose transpose_a, Transpose transpose_b, cons
 }
 
 /// c = start + op(a) op(b), by cuBLASLt, for each of the `count` matrices that lie below each other in a, b,
-/// c and start; `start` is like c, or a row with a row stride of 0, or nothing. In bf16 both operands are
-/// rounded by a pass before, but a weight whose rounded copy is kept only after it was written.
+/// c and start; `start` is like c, or a row with a row stride of 0, or nothing. In bf16 it reads rounded
+/// copies of both operands, which are made by a pass before only if nothing has rounded them since they were
+/// written.
 void gpu_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const Tensor& b,
               Transpose transpose_b, [[maybe_unused]] Packing packing_of_b, const Operand& start,
               const Tensor& c, int64_t count = 1) {
@@ -180,13 +181,13 @@ void gpu_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const T
 #ifndef RONDO_DOUBLE
   if (rounded) {
     const auto matrix = [&](const Tensor& of, const Bf16Rows& x, Transpose transpose) {
-      return cuda::Matrix<const cuda::Bf16>{reinterpret_cast<const cuda::Bf16*>(x.memory.data()),
+      return cuda::Matrix<const cuda::Bf16>{reinterpret_cast<const cuda::Bf16*>(x.data),
                                             static_cast<int>(x.row_stride), transpose == Transpose::yes,
                                             step(of, x.row_stride)};
     };
     const Bf16Rows left = bf16_rows(a, Packing::once), right = bf16_rows(b, packing_of_b);
-    const auto stride = [](const Bf16Rows& x) { return [&x] { return x.row_stride; }; };
-    return multiply(matrix(a, left, transpose_a), matrix(b, right, transpose_b), stride(left), stride(right));
+    const auto padded = [](const Bf16Rows& x) { return [&x] { return x.padded_columns; }; };
+    return multiply(matrix(a, left, transpose_a), matrix(b, right, transpose_b), padded(left), padded(right));
   }
 #endif
   const auto matrix = [&](const Tensor& x, Transpose transpose) {

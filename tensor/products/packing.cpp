@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "tensor/allocator.h"
 #include "tensor/kernels/kernels.h"
 #include "tensor/products/bf16.h"
 #include "tensor/threads.h"
@@ -19,6 +20,19 @@ struct Pack {
   Multiplication multiplication;
   uint64_t version;
   Tensor panels;
+};
+
+/// A copy of a memory in bfloat16: rows of `row_stride` numbers, bf16_row_stride() apart.
+struct Twin {
+  Tensor numbers;
+  int64_t rows, row_stride;
+  bool zero_pads;               // behind the columns of each row are zeros
+  std::vector<Region> rounded;  // where nothing was written since
+
+  /// Where x lies in it; an empty region if its rows have another stride.
+  Region place_of(const Tensor& x) const;
+  /// This region, too, is rounded; it is joined to what lies beside it.
+  void add(Region it);
 };
 
 namespace {
@@ -239,15 +253,112 @@ Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multip
                    [&](real* to) { pack(b, transpose, multiplication, to); });
 }
 
+namespace {
+constexpr int64_t bf16_in_one = sizeof(real) / sizeof(uint16_t);
+
+uint16_t* bf16_at(const Tensor& memory, const Region& region, int64_t row_stride) {
+  return reinterpret_cast<uint16_t*>(memory.storage().data) + region.row * row_stride + region.column;
+}
+
+/// Whether the rows of x reach from one to the next, but for their pads.
+bool has_whole_rows(const Tensor& x) { return x.has_pads() || x.columns() == x.row_stride(); }
+
+/// The twin of the memory of x, made if it can have one; else null.
+Twin* twin_of(const Tensor& x) {
+  Storage& memory = x.memory();
+  const bool can_have_one = in_step(x.device()) ? memory.of_step : memory.for_products;
+  if (!is_gpu(x.device()) || x.size() == 0 || !can_have_one) return nullptr;
+  if (!memory.twin) {
+    const int64_t stride = x.row_stride(), to_stride = bf16_row_stride(stride);
+    const int64_t rows = (memory.size + stride - 1) / stride, width = to_stride / bf16_in_one;
+    const Tensor numbers({rows * width}, x.device());
+    const bool zeroed = has_whole_rows(x) && x.rows() < rows;  // else the pass over all rows does it
+    if (zeroed && x.columns() < to_stride) {
+      const int64_t first = x.columns() / bf16_in_one;  // it may hold a column, which is written later
+      launch(x.device(), {rows, width - first}, Fill{{numbers.mutable_data() + first, width}, 0});
+    }
+    memory.twin = std::make_shared<Twin>(Twin{numbers, rows, stride, zeroed, {}});
+  }
+  return memory.twin.get();
+}
+
+}  // namespace
+
+Region Twin::place_of(const Tensor& x) const {
+  const int64_t first = x.data() - x.memory().data, row = first / row_stride;
+  const Region it{row, x.rows(), first - row * row_stride, x.columns()};
+  return x.row_stride() == row_stride && it.column + it.columns <= row_stride ? it : Region{};
+}
+
+void Twin::add(Region it) {
+  const auto joins = [&](const Region& other) {
+    return other.row == it.row && other.rows == it.rows
+               ? other.column + other.columns == it.column || it.column + it.columns == other.column
+               : other.column == it.column && other.columns == it.columns &&
+                     (other.row + other.rows == it.row || it.row + it.rows == other.row);
+  };
+  std::erase_if(rounded, [&](const Region& other) { return it.contains(other); });
+  for (auto other = rounded.begin();
+       (other = std::find_if(rounded.begin(), rounded.end(), joins)) != rounded.end();) {
+    const int64_t row_end = std::max(it.row + it.rows, other->row + other->rows);
+    const int64_t column_end = std::max(it.column + it.columns, other->column + other->columns);
+    it.row = std::min(it.row, other->row), it.column = std::min(it.column, other->column);
+    it.rows = row_end - it.row, it.columns = column_end - it.column;
+    rounded.erase(other);
+  }
+  rounded.push_back(it);
+}
+
+void Tensor::forget_rounded() const {
+  Twin& twin = *memory().twin;
+  const Region place = twin.place_of(*this);
+  const int64_t place_end = place.row + place.rows;
+  for (const Region& it : std::exchange(twin.rounded, {})) {
+    if (place.size() == 0) continue;  // it may be anywhere
+    const int64_t end = it.row + it.rows;
+    if (!place.overlaps(it)) {
+      twin.rounded.push_back(it);
+      continue;
+    }
+    if (it.row < place.row) twin.rounded.push_back({it.row, place.row - it.row, it.column, it.columns});
+    if (place_end < end) twin.rounded.push_back({place_end, end - place_end, it.column, it.columns});
+  }
+}
+
 Bf16Rows bf16_rows(const Tensor& x, Packing packing) {
-  // Numbers of 16 bits from row to row: a row begins at a multiple of 16 bytes, for the tensor cores.
-  const int64_t stride = std::max<int64_t>(1, (x.columns() + 7) / 8) * 8;
-  constexpr int64_t in_one = sizeof(real) / sizeof(uint16_t);
+  constexpr int64_t aligned = 8;  // numbers: 16 bytes
+  Twin* const twin = packing == Packing::once ? twin_of(x) : nullptr;
+  const Region place = twin ? twin->place_of(x) : Region{};
+  if (place.size() > 0 && place.column % aligned == 0) {
+    const int64_t stride = bf16_row_stride(twin->row_stride);
+    const bool whole = has_whole_rows(x);
+    uint16_t* const to = bf16_at(twin->numbers, place, stride);
+    if (!std::ranges::any_of(twin->rounded, [&](const Region& it) { return it.contains(place); })) {
+      launch(x.device(), {x.rows(), whole ? stride : x.columns()},
+             RoundToBf16{x.read_operand(), to, x.columns(), stride});
+      twin->add(place);
+      twin->zero_pads |= whole && x.rows() == twin->rows;
+    }
+    return {twin->numbers, to, stride, whole && twin->zero_pads ? stride : x.columns()};
+  }
+  const int64_t stride = std::max<int64_t>(1, bf16_row_stride(x.columns()));
   const auto round = [&](real* to) {
     launch(x.device(), {x.rows(), stride},
            RoundToBf16{x.read_operand(), reinterpret_cast<uint16_t*>(to), x.columns(), stride});
   };
-  return {made_from(x, Transpose::no, multiplication(), packing, x.rows() * stride / in_one, round), stride};
+  const Tensor numbers =
+      made_from(x, Transpose::no, multiplication(), packing, x.rows() * stride / bf16_in_one, round);
+  return {numbers, bf16_at(numbers, {}, stride), stride, stride};
+}
+
+Operand write_operand_rounded(const Tensor& x) {
+  Operand to = x.write_operand();
+  Twin* const twin = multiplication().rounded ? twin_of(x) : nullptr;
+  const Region place = twin ? twin->place_of(x) : Region{};
+  if (place.size() == 0) return to;
+  twin->add(place);
+  to.rounded = bf16_at(twin->numbers, place, bf16_row_stride(twin->row_stride));
+  return to;
 }
 
 int64_t room_for_left(int64_t rows, const PanelLayout& layout) {

@@ -48,14 +48,24 @@ void pack(const Tensor& b, Transpose transpose, const Multiplication& multiplica
 /// The packed op(b).
 Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication, Packing packing);
 
-/// A matrix rounded to bfloat16 by one pass over it, as a GPU multiplies it: rows of 16-bit numbers, then
-/// zeros up to the next row.
+/// A matrix rounded to bfloat16, as a GPU multiplies it: rows of 16-bit numbers in `memory`.
 struct Bf16Rows {
   Tensor memory;
+  const uint16_t* data;
   int64_t row_stride;
+  int64_t padded_columns;  // behind its own columns are zeros up to here
 };
-/// Of x, on its GPU.
+/// Of x, on its GPU: from the twin of its memory if it has one, which is rounded by a pass only where nothing
+/// did so since it was written.
+///
+/// A twin is a copy of a whole memory, so that the product of all time steps finds side by side what each
+/// step has rounded. In a step (StepMemory) all memory that was made in it can have one; what outlives it
+/// cannot, because recorded graphs write that, too, and tell no twin. Elsewhere memory has one that was made
+/// for products.
 Bf16Rows bf16_rows(const Tensor& x, Packing packing);
+/// For a kernel that writes all of x, for products that read it: if they round and x can have a twin, the
+/// kernel writes that, too.
+Operand write_operand_rounded(const Tensor& x);
 
 /// Rows of the left side, or of a block of its terms.
 struct LeftRows {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "autograd/pointwise.h"
+#include "tensor/allocator.h"
 #include "tensor/products/gemm.h"
 #include "tensor/products/precision.h"
 #include "tests/cuda/device.h"
@@ -151,6 +153,127 @@ TEST(ProductsOnGpu, InBf16ReadAWeightAgainAfterItWasWritten) {
   scale(weight.slice_rows(3, 4), 2);
   const std::vector<real> again = product();
   for (size_t i = 0; i < once.size(); ++i) EXPECT_EQ(again[i], i % 24 == 3 ? 2 * once[i] : once[i]) << i;
+}
+
+/// A product in bf16 of rows x that may be rounded already: beside the product of a copy of x, which is not.
+class ProductOfRows {
+ public:
+  explicit ProductOfRows(int64_t columns)
+      : weight_(Factors({1, 8, columns}, Transpose::no, Transpose::yes).b.to(Device::cuda)) {
+    launches(Tensor::zeros({1, columns}, Device::cuda));  // rounds the weight, which keeps it
+  }
+  /// How many launches it takes.
+  int64_t launches(const Tensor& x) const {
+    const Tensor c({x.rows(), 8}, Device::cuda), expected({x.rows(), 8}, Device::cuda);
+    weight_gemm(clone(x), weight_, Transpose::yes, {}, expected);
+    const int64_t before = cuda::launches();
+    weight_gemm(x, weight_, Transpose::yes, {}, c);
+    const int64_t launches = cuda::launches() - before;
+    EXPECT_EQ(c.to_vector(), expected.to_vector());
+    return launches;
+  }
+
+ private:
+  const WithPrecision in_bf16_{Precision::bf16};
+  const Tensor weight_;
+};
+constexpr int64_t multiplied = 1, rounded_too = 2;  // launches
+
+/// Three steps of 4 rows, in memory that was made for products.
+struct Steps {
+  int64_t width;
+  Tensor all;
+
+  explicit Steps(int64_t columns) : width(columns), all(Tensor::for_products({3, 4, columns}, Device::cuda)) {
+    const Tensor numbers(all.shape());
+    fill_uniform(numbers, {.seed = 7}, -1, 1);
+    copy(numbers, all);
+  }
+  Tensor part(int64_t t) const { return all[t].as_part(); }
+};
+/// Rows of floats end with pads, or rounded ones alone do, or neither.
+constexpr auto widths = {11, 12, 16};
+
+TEST(ProductsOnGpu, InBf16RoundRowsOnceAndAgainAfterTheyWereWritten) {
+  NEED_GPU();
+  if (!in_float) GTEST_SKIP() << "double is not rounded";
+  for (const int width : widths) {
+    const ProductOfRows product(width);
+    const auto expect_rounded_after = [&](const char* what, auto write, int64_t of_others = multiplied) {
+      const Steps steps(width);
+      product.launches(steps.all);
+      for (int64_t t = 0; t < 3; ++t) EXPECT_EQ(product.launches(steps.part(t)), multiplied) << what;
+      write(steps);
+      EXPECT_EQ(product.launches(steps.part(1)), rounded_too) << what;
+      EXPECT_EQ(product.launches(steps.all[1]), multiplied) << what;
+      EXPECT_EQ(product.launches(steps.part(0)), of_others) << what;
+      EXPECT_EQ(product.launches(steps.all), of_others) << what;
+      EXPECT_EQ(product.launches(steps.all), multiplied) << what;
+    };
+    expect_rounded_after("a step", [](const Steps& it) { fill(it.all[1], 3); });
+    expect_rounded_after("a part", [](const Steps& it) { scale(it.part(1), 3); });
+    expect_rounded_after("columns", [](const Steps& it) { fill(it.part(1).slice_columns(2, 4), 3); });
+    expect_rounded_after("one row of all", [](const Steps& it) { fill(it.all.slice_rows(6, 7), 3); });
+    expect_rounded_after(
+        "all", [](const Steps& it) { scale(it.all, 3); }, rounded_too);
+    expect_rounded_after("from the host", [](const Steps& it) {
+      it.part(1).set(std::vector<real>(static_cast<size_t>(4 * it.width), 3).data());
+    });
+    expect_rounded_after("by a product", [](const Steps& it) {
+      const Tensor left = Tensor::filled({4, 2}, 3, Device::cuda);
+      const Tensor right = Tensor::filled({2, it.width}, 3, Device::cuda);
+      gemm(left, Transpose::no, right, Transpose::no, true, it.part(1));
+    });
+  }
+}
+
+// Parts that are rounded one by one are whole for the product of all steps, in whatever order.
+TEST(ProductsOnGpu, InBf16FindRoundedStepsSideBySide) {
+  NEED_GPU();
+  if (!in_float) GTEST_SKIP() << "double is not rounded";
+  for (const int width : widths) {
+    const ProductOfRows product(width);
+    for (const auto& order : {std::array<int64_t, 3>{0, 1, 2}, {2, 1, 0}, {0, 2, 1}}) {
+      const Steps steps(width);
+      for (const int64_t t : order) EXPECT_GE(product.launches(steps.part(t)), rounded_too);
+      EXPECT_EQ(product.launches(steps.all), multiplied);
+    }
+  }
+}
+
+// An operator whose result a product reads writes it once more, rounded.
+TEST(ProductsOnGpu, InBf16ReadWhatAnOperatorHasRounded) {
+  NEED_GPU();
+  if (!in_float) GTEST_SKIP() << "double is not rounded";
+  for (const int width : widths) {
+    const ProductOfRows product(width);
+    const Steps steps(width), others(width);
+    for (int64_t t = 0; t < 3; ++t) {
+      pointwise_into(steps.part(t), Tanh{}, Variable(others.all[t]));
+      EXPECT_EQ(product.launches(steps.part(t)), multiplied) << width;
+    }
+    EXPECT_EQ(product.launches(steps.all), multiplied);
+    pointwise_into(steps.part(1), Sigmoid{}, Variable(others.all[1]));
+    EXPECT_EQ(product.launches(steps.all), multiplied) << width;
+    const WithPrecision plain(Precision::fp32);
+    pointwise_into(steps.part(1), Tanh{}, Variable(others.all[2]));
+    const WithPrecision rounded(Precision::bf16);
+    EXPECT_EQ(product.launches(steps.all), rounded_too) << "an operator rounds for products that do";
+  }
+}
+
+// What outlives a step is written by recorded graphs, too, and is rounded by each product.
+TEST(ProductsOnGpu, InBf16RoundAnewWhatOutlivesAStep) {
+  NEED_GPU();
+  if (!in_float) GTEST_SKIP() << "double is not rounded";
+  const ProductOfRows product(11);
+  const Steps before(11);
+  product.launches(before.all);
+  const StepMemory memory(Device::cuda);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(product.launches(before.all), rounded_too);
+  const Tensor of_step = clone(before.all);
+  product.launches(of_step);
+  EXPECT_EQ(product.launches(of_step), multiplied);
 }
 
 void expect_near(const std::vector<real>& got, const std::vector<real>& expected, const char* what) {
