@@ -179,7 +179,7 @@ class Check:
         text = {"train.eval_every": 0, "report.sample": 0}
         trainings = {"demo": (["--data", characters], text | {"data.files": "[]"}),
                      "awd-mmlstm-mos-small-ptb": (["--data", words], text),
-                     "copy-reverse": ([], {"data.generated_pairs": pairs_of_a_batch * steps})}
+                     "copy-reverse": ([], {"data.generated_pairs": pairs_of_a_batch * steps, "train.label_smoothing": 0.1})}
         for recipe, (data, settings) in trainings.items():
             settings |= {"train.epochs": 1, "train.log_every": 1}
             for device in ("cpu", "cuda"):
