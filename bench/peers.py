@@ -13,9 +13,9 @@ bench/gpu_bench.py, which start it.
 
 VARIANT is how a cell is written: `common`, with everything inside the step, or `hoisted`, with the input projections of all
 steps before the loop; `compiled` and `compiled_step` are `hoisted` with the layer, or only its step, under torch.compile. The
-`common` LSTM is nn.LSTM. `graphed` is the faster of the first two as one CUDA graph a step, without a host that launches each
-kernel; `padded` is `graphed` with units and embeddings up to the next multiple of 64, which the fast kernels like: it computes more,
-and is a model of another size. `probabilities` and `logarithms` are not trainings but two ways to compute a mixture; MODEL is then
+`common` LSTM is nn.LSTM. `graphed` is one of the first two, nn.LSTM or else `hoisted`, with the whole step as one CUDA graph, so that
+no host launches each kernel; `padded` is `graphed` with units and embeddings up to the next multiple of 64, of which fast kernels
+exist: a model of another size, which computes more. `probabilities` and `logarithms` are not trainings but two ways to compute a mixture; MODEL is then
 the mixture's shape of bench/worker.h; a MODEL with `batches` is a translator's.
 """
 
@@ -153,8 +153,8 @@ class Training:
 
 class GraphedTraining(Training):
     """The whole step is a CUDA graph: it reads the symbols and the states where they are put, and writes the new states there.
-    Nothing in it waits for the GPU: the optimizer keeps its count of steps there, and the norm of the gradients stays there. As CUDA
-    asks, some steps before run on a stream beside the usual one."""
+    Nothing in it waits for the GPU: the optimizer's count of steps and the norm of the gradients stay there. Before it is captured
+    some steps run on a stream of their own, as PyTorch asks, so that all is allocated and chosen."""
 
     eager_updates = 2
     optimizer_settings = {"capturable": True}
