@@ -6,7 +6,8 @@
 #   JOBS=N       parallel compilations (default: one per core)
 #   SECONDS=60 TARGETS="settings ..."   for `make fuzz`: seconds for each target
 #   THREADS=N PEERS="PYTHON ..." ONLY="RECIPE ..."   for `make bench`: see docs/speed.md
-#   GPU_BUILD=DIR   for `make gpu-first`, `gpu-check` and `gpu-bench`: the programs to use (default: build-gpu)
+#   GPU_BUILD=DIR   for `make gpu-first`, `gpu-visit`, `gpu-check` and `gpu-bench`: the programs to use (default: build-gpu)
+#   TRAIN="--recipe R --data DIR ..."   for `make gpu-visit`: what to train
 #   PREFIX=/usr/local DESTDIR=   for `make install`
 #   CMAKE=...    more arguments for CMake's configuration, e.g. CMAKE=-DRONDO_CUDA=ON
 BUILD ?= build
@@ -39,7 +40,7 @@ run_tests = [ -z "$$TMPDIR" ] && [ "$$(df --output=avail /dev/shm 2>/dev/null | 
  ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $$(($(JOBS) + 1))
 
 .PHONY: all help deps deps-test run everything test install bench check check-format check-tidy check-cuda check-sanitize \
-        check-threads format docs tables clean build-gpu gpu-first gpu-check gpu-bench gpu-registers fuzz faults
+        check-threads format docs tables clean build-gpu gpu-programs gpu-first gpu-visit gpu-check gpu-bench gpu-registers fuzz faults
 
 all: deps  ## build the program: build/bin/lm
 	@$(call configure,$(BUILD))
@@ -120,16 +121,19 @@ build-gpu: deps-test  ## pack the programs of gpu-first, -check and -bench for a
 	@$(call compile,$(CUDA_BUILD),$(GPU_PROGRAMS))
 	@python3 bench/gpu_programs.py $(CUDA_BUILD) build-gpu $(GPU_PROGRAMS)
 
-gpu-first:  ## on a machine with a GPU, the first time: what it can do, whether Rondo works, how fast; nine minutes at most
+gpu-programs:
 	@[ -e $(GPU_BUILD)/programs.tar.xz ] || [ -e $(GPU_BUILD)/bin/lm ] || $(MAKE) build-gpu
-	@GPU_FIRST_BUILD=$(GPU_BUILD) python3 bench/gpu_first.py
 
-gpu-check:  ## on a machine with a GPU: compare its results with the CPU's; nine minutes at most
-	@[ -e $(GPU_BUILD)/programs.tar.xz ] || [ -e $(GPU_BUILD)/bin/lm ] || $(MAKE) build-gpu
+gpu-first: gpu-programs  ## on a machine with a GPU, the first time: what it can do, whether Rondo works, how fast; nine minutes at most
+	@python3 bench/gpu_visit.py --programs $(GPU_BUILD) device=15 probe=45 steps=60 check=250 speed=170
+
+gpu-visit: gpu-programs  ## on a machine with a GPU: a short form of all checks and of the speed, then a training, TRAIN=...; ten minutes
+	@python3 bench/gpu_visit.py --programs $(GPU_BUILD) $(if $(TRAIN),-- $(TRAIN))
+
+gpu-check: gpu-programs  ## on a machine with a GPU: compare its results with the CPU's; nine minutes at most
 	@GPU_CHECK_BUILD=$(GPU_BUILD) python3 bench/gpu_check.py
 
-gpu-bench:  ## on a machine with a GPU: speed and memory beside PyTorch's; nine minutes at most, resumable
-	@[ -e $(GPU_BUILD)/programs.tar.xz ] || [ -e $(GPU_BUILD)/bin/lm ] || $(MAKE) build-gpu
+gpu-bench: gpu-programs  ## on a machine with a GPU: speed and memory beside PyTorch's; nine minutes at most, resumable
 	@GPU_BENCH_BUILD=$(GPU_BUILD) python3 bench/gpu_bench.py
 
 gpu-registers:  ## the registers of each CUDA kernel; fails if one spills. Needs nvcc

@@ -7,7 +7,7 @@ continues where the time limit ended the previous one. These environment variabl
     PEERS="PYTHON ..."      interpreters with PyTorch (default: python3)
     ONLY="RECIPE ..."       rows
     PRECISIONS="fp32 bf16"  precisions of the products: fp32, tf32, bf16 (PyTorch: torch.autocast) (default: fp32)
-    VARIANTS="common ..."   of the peers: common, hoisted, compiled, compiled_step (default: those of each row)
+    VARIANTS="common ..."   of the peers: common, graphed, padded, hoisted, compiled, compiled_step (default: those of each row)
     GPU_BENCH_SECONDS=420   time after which no row is started
     GPU_BENCH_TURN=2        seconds per turn; each contestant has three turns
     GPU_BENCH_BUILD=build GPU_BENCH_DEVICE=cpu   a test without a GPU
@@ -35,13 +35,19 @@ rounds = 3
 late = "did not compile in time"
 start_limit, compile_limit = 150, 60  # seconds until a contestant must train, and until one that compiles must
 
-rows = {"zaremba-medium": ("common",), "awd-lstm-b20": ("common",), "awd-lstm-b80": ("common",),
-        "awd-lstm-mos-b12": ("common",),
-        "char-mlstm": ("hoisted", "compiled", "compiled_step"), "char-mi-lstm": ("hoisted", "compiled", "compiled_step"),
-        "char-mgru": ("hoisted", "compiled", "compiled_step"),
-        "char-mmlstm": ("common", "hoisted", "compiled", "compiled_step"),
-        "translation": ("common",)}  # bench/worker.h
-names = {"common": "nn.LSTM", "hoisted": "eager loop", "compiled": "compiled layer", "compiled_step": "compiled step"}
+of_lstm, of_loop = ("common", "graphed", "padded"), ("hoisted", "graphed", "padded", "compiled", "compiled_step")
+rows = {"zaremba-medium": of_lstm, "awd-lstm-b20": of_lstm, "awd-lstm-b80": of_lstm, "awd-lstm-mos-b12": of_lstm,
+        "lstm-1024": of_lstm[:2],  # which is a multiple of 64
+        "char-lstm": of_lstm, "char-mlstm": of_loop, "char-mi-lstm": of_loop, "char-mgru": of_loop,
+        # Of which the two parts of a layer have units of their own.
+        "char-mmlstm": ("common", "graphed", "hoisted", "compiled", "compiled_step"),
+        # bench/worker.h. Its batches differ in lengths, which packed sequences need on the host: no graph.
+        "translation": ("common",)}
+names = {"common": "nn.LSTM", "graphed": "CUDA graph", "padded": "padded CUDA graph", "hoisted": "eager loop",
+         "compiled": "compiled layer", "compiled_step": "compiled step"}
+
+# Where the peer's precision is not that of lm: cuDNN's persistent kernels take fp16, and not bf16.
+precisions_of_peers = {("lstm-1024", "bf16"): "fp16"}
 
 # The Penn Treebank's training text, and the longest training of the literature on it (Merity et al. 2018).
 penn_treebank, epochs, penn_treebank_row = 929_589, 500, "awd-lstm-b20"
@@ -89,6 +95,7 @@ def variants_of(row):
 
 
 def start_peers(model, row, precision, peers):
+    precision = precisions_of_peers.get((row, precision), precision)
     return [(variant, Contestant(f"{Path(peer).name} {names[variant]}" if len(peers) > 1 else names[variant],
                                  [peer, top / "bench/peers.py", json.dumps(model), variant, os.cpu_count(), device,
                                   precision]))
@@ -119,6 +126,10 @@ def measure(row, precision, programs, peers):
                 left_out.append({"name": it.name, "why": why})
                 it.end()
             else:
+                if units := its_introduction.get("units"):
+                    it.name += f" of {' and '.join(map(str, dict.fromkeys(units)))} units"
+                if other := precisions_of_peers.get((row, precision)):
+                    it.name += f" in {other}"
                 it.name += f", {its_introduction['what']}"
                 if its_introduction["parameters"] != introduction["parameters"]:
                     it.name += f" with {its_introduction['parameters']} parameters"
@@ -212,7 +223,7 @@ def ratios_to(contestant, record):
 
 def table(file):
     """What is in gpu-bench.jsonl, in Markdown."""
-    print("| training | precision | symbols/s | ms a step | to the bound | launches | relative to PyTorch | "
+    print("| training | precision | symbols/s | ms a step | to the bound | launches | relative to the best PyTorch | "
           "peak MB: lm, PyTorch | commit |")
     print("|---|---|---:|---:|---:|---:|---|---|---|")
     records = [json.loads(line) for line in Path(file).read_text().splitlines()]
@@ -223,8 +234,10 @@ def table(file):
         seconds, bound = symbols / statistics.median(lm["rates"]), lower_bound(record)
         # Not "lm, persistent kernel" of older records, which was removed: docs/gpu.md.
         peers = [it for it in record["contestants"] if not it["name"].startswith("lm")]
-        relative = ", ".join(f"{statistics.median(ratios_to(it, record)):.2f}x ({it['name'].split(',')[0]})" for it in peers)
-        memory = ", ".join(f"{it['peak_bytes'] / 1e6:.0f}" for it in [lm, *peers])
+        ratio, best = min(((statistics.median(ratios_to(it, record)), it) for it in peers), key=lambda pair: pair[0],
+                          default=(None, None))
+        relative = f"{ratio:.2f}x ({best['name'].split(',')[0]})" if best else "-"
+        memory = ", ".join(f"{it['peak_bytes'] / 1e6:.0f}" for it in [lm, best] if it)
         to_bound = f"{seconds / bound:.1f}x" if bound else "-"
         print(f"| {record['row']} | {record['precision']} | {symbols / seconds:,.0f} | {1e3 * seconds:.2f} | "
               f"{to_bound} | {lm['launches']} | {relative} | {memory} | "

@@ -1,6 +1,6 @@
 // What a GPU can do, for the design of Rondo's kernels: matrix products by precision, nodes of a graph. Each
 // line is one measurement, printed as it is made. Alone, without the library, so that it runs where the
-// library does not. bench/gpu_first.py calls it.
+// library does not. bench/gpu_visit.py calls it.
 #include <cublas_v2.h>
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>

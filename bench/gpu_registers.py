@@ -1,6 +1,7 @@
 """`make gpu-registers`: the resources of each CUDA kernel, as reported by ptxas: registers per thread, shared memory per
 block, and the bytes of local memory for registers that do not fit (spills). Needs nvcc but no GPU. The
-exit status is 1 if a kernel spills: such memory is hundreds of times slower than a register.
+exit status is 1 if a kernel spills: such memory is hundreds of times slower than a register; or if a kernel of rows, such as the
+loss, takes more than 80 registers, with which only two of its blocks of 256 threads fit a multiprocessor, not three.
 
     gpu_registers.py NVCC [sm_90 [MOST]]     MOST: only this many kernels, those with the most registers
 """
@@ -14,6 +15,7 @@ from pathlib import Path
 
 top = Path(__file__).resolve().parent.parent
 folders = ("tensor", "autograd", "nn", "optim")
+most_registers_of_rows = 80
 
 
 def demangled(names):
@@ -66,10 +68,13 @@ def main():
     for name, *numbers in kernels[:most]:
         print("{:<60} {:9}  {:6}  {:5}  {:7}".format(name, *numbers))
     spilling = [it for it in kernels if it[4] > 0]
+    crowded = [it for it in kernels if it[0].endswith(" by row") and it[1] > most_registers_of_rows]
     registers = sorted(it[1] for it in kernels)
     print(f"{len(kernels)} kernels, {registers[len(registers) // 2]} registers in the median, {registers[-1]} at most; "
           f"{sum(it[3] > 0 for it in kernels)} use the stack, {len(spilling)} spill")
-    sys.exit(1 if spilling else 0)
+    for name, registers, *_ in crowded:
+        print(f"{name}: {registers} registers, at most {most_registers_of_rows} were expected")
+    sys.exit(1 if spilling or crowded else 0)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
     peers.py ceilings DEVICE
 
 Without arguments it describes itself and waits for the end of its input; `ceilings` measures how fast a GPU multiplies
-and moves memory. DEVICE is cpu or cuda; PRECISION is fp32, tf32 (products of floats on a GPU) or bf16 (torch.autocast).
+and moves memory. DEVICE is cpu or cuda; PRECISION is fp32, tf32 (products of floats on a GPU), bf16 or fp16 (torch.autocast; fp16
+without the scaling of losses that a real training needs).
 MODEL is a JSON object with the settings of a recipe. It answers each line of input, a number of seconds, by training for
 at least this time and printing a JSON object with symbols and seconds; the first line printed describes what runs. It
 waits for input without using the CPU. Next: bench/peer_cells.py, bench/peer_translation.py; bench/bench.cpp and
@@ -12,7 +13,9 @@ bench/gpu_bench.py, which start it.
 
 VARIANT is how a cell is written: `common`, with everything inside the step, or `hoisted`, with the input projections of all
 steps before the loop; `compiled` and `compiled_step` are `hoisted` with the layer, or only its step, under torch.compile. The
-`common` LSTM is nn.LSTM. `probabilities` and `logarithms` are not trainings but two ways to compute a mixture; MODEL is then
+`common` LSTM is nn.LSTM. `graphed` is one of the first two, nn.LSTM or else `hoisted`, with the whole step as one CUDA graph, so that
+no host launches each kernel; `padded` is `graphed` with units and embeddings up to the next multiple of 64, of which fast kernels
+exist: a model of another size, which computes more. `probabilities` and `logarithms` are not trainings but two ways to compute a mixture; MODEL is then
 the mixture's shape of bench/worker.h; a MODEL with `batches` is a translator's.
 """
 
@@ -76,9 +79,19 @@ class LanguageModel(nn.Module):
         return F.cross_entropy(self.decoder(output), targets), states
 
 
-def make_optimizer(model, parameters):
+def padded(model, multiple=64):
+    """The model with units and embeddings up to the next multiple."""
+    def up(width):
+        return -(-width // multiple) * multiple
+    return {**model, "embedding": up(model["embedding"]), "hidden": [up(it) for it in model["hidden"]]}
+
+
+def make_optimizer(model, parameters, **settings):
     """The optimizer in the fastest implementation that this version has for the device, and which one that is."""
-    made = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[model["optimizer"]]
+    kind = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[model["optimizer"]]
+
+    def made(*words, **more):
+        return kind(*words, **more, **(settings if model["optimizer"] == "adam" else {}))
     for implementation in ("fused", "foreach"):
         try:
             return made(parameters, lr=model["learning_rate"], **{implementation: True}), implementation
@@ -91,8 +104,17 @@ def detached(states):
     return tuple(map(detached, states)) if isinstance(states, (tuple, list)) else states.detach()
 
 
+def copy_states(to, states):
+    if isinstance(states, (tuple, list)):
+        for own, other in zip(to, states, strict=True):
+            copy_states(own, other)
+    else:
+        to.copy_(states)
+
+
 class Training:
     chunks = 50
+    optimizer_settings = {}
 
     def __init__(self, model, variant):
         self.batch, self.length, self.clip = model["batch"], model["length"], model["clip"]
@@ -103,23 +125,67 @@ class Training:
             elif isinstance(layer, Cell) and variant == "compiled_step":
                 layer.step = torch.compile(layer.step)
         self.parameters = [it for it in self.model.parameters() if it.requires_grad]
-        self.optimizer, self.implementation = make_optimizer(model, self.parameters)
+        self.optimizer, self.implementation = make_optimizer(model, self.parameters, **self.optimizer_settings)
         self.ids = torch.randint(model["vocabulary"], (self.length * self.chunks + 1, self.batch))
         self.chunk = 0
         self.states = self.model.recurrent.initial_state(self.batch)
 
-    def update(self):
+    def next_chunk(self):
         begin = self.chunk * self.length
         self.chunk = (self.chunk + 1) % self.chunks
-        inputs, targets = self.ids[begin:begin + self.length], self.ids[begin + 1:begin + self.length + 1]
+        return self.ids[begin:begin + self.length], self.ids[begin + 1:begin + self.length + 1]
+
+    def step(self, inputs, targets):
+        """Trains on them. The loss, and the states behind them."""
         self.optimizer.zero_grad(set_to_none=True)
         loss, states = self.model(inputs, self.states, targets)
-        self.states = detached(states)
         loss.backward()
         if self.clip > 0:
             nn.utils.clip_grad_norm_(self.parameters, self.clip)
         self.optimizer.step()
-        self.last = loss.detach()
+        return loss.detach(), detached(states)
+
+    def update(self):
+        inputs, targets = self.next_chunk()
+        self.last, self.states = self.step(inputs, targets)
+        return inputs.numel()
+
+
+class GraphedTraining(Training):
+    """The whole step is a CUDA graph: it reads the symbols and the states where they are put, and writes the new states there.
+    Nothing in it waits for the GPU: the optimizer's count of steps and the norm of the gradients stay there. Before it is captured
+    some steps run on a stream of their own, as PyTorch asks, so that all is allocated and chosen."""
+
+    eager_updates = 2
+    optimizer_settings = {"capturable": True}
+
+    def __init__(self, model, variant):
+        if not torch.cuda.is_available():
+            sys.exit(f"{variant}: a CUDA graph needs a GPU")
+        model = padded(model) if variant == "padded" else model
+        super().__init__(model, "common" if model["cell"] == "lstm" else "hoisted")
+        self.inputs, self.targets = (torch.empty_like(it) for it in self.next_chunk())
+        self.beside, self.graph, self.updates = torch.cuda.Stream(), torch.cuda.CUDAGraph(), 0
+
+    def step_in_place(self):
+        self.last, states = self.step(self.inputs, self.targets)
+        copy_states(self.states, states)
+
+    def update(self):
+        inputs, targets = self.next_chunk()
+        self.inputs.copy_(inputs)
+        self.targets.copy_(targets)
+        self.updates += 1
+        if self.updates <= self.eager_updates:
+            self.beside.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(self.beside):
+                self.step_in_place()
+            torch.cuda.current_stream().wait_stream(self.beside)
+            return inputs.numel()
+        if self.updates == self.eager_updates + 1:
+            with torch.cuda.graph(self.graph):  # records, and runs nothing
+                self.step_in_place()
+        self.graph.replay()
         return inputs.numel()
 
 
@@ -158,7 +224,8 @@ class MixtureAlone:
 
 def update(it, device_type, precision):
     # Around each update, not all of them: autocast keeps rounded weights until its end.
-    with torch.autocast(device_type, dtype=torch.bfloat16, enabled=precision == "bf16"):
+    rounded = {"bf16": torch.bfloat16, "fp16": torch.float16}
+    with torch.autocast(device_type, dtype=rounded.get(precision, torch.bfloat16), enabled=precision in rounded):
         return it.update()
 
 
@@ -237,12 +304,16 @@ def main():
         training = MixtureAlone(model, variant)
     elif "batches" in model:
         training = TranslationTraining(model, make_optimizer)
+    elif variant in ("graphed", "padded"):
+        training = GraphedTraining(model, variant)
     else:
         training = Training(model, variant)
     for _ in range(model["warm_up_updates"]):
         update(training, device, precision)
     introduction.update(threads=torch.get_num_threads(), optimizer=training.implementation,
                         parameters=sum(it.numel() for it in training.parameters))
+    if variant == "padded":
+        introduction["units"] = padded(model)["hidden"]
     print(json.dumps(introduction), flush=True)
     for line in sys.stdin:
         print(json.dumps(train(training, float(line), device, precision)), flush=True)

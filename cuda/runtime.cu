@@ -227,7 +227,10 @@ Graph::Graph(const std::function<void()>& work) {
   check_status(status, "making a graph");
   graph_ = made;
 }
-Graph::~Graph() { cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph_)); }
+Graph::~Graph() {
+  cudaStreamSynchronize(stream());  // it may still run; ignore the error of a failed GPU
+  cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph_));
+}
 void Graph::launch() const {
   check_status(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph_), stream()), "launching a graph");
   launch_count += launches_;

@@ -73,6 +73,7 @@ class Fence {
 class Graph {
  public:
   explicit Graph(const std::function<void()>& work);
+  /// Waits for all work first, among which it may be.
   ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;

@@ -33,6 +33,7 @@ struct Pool {
   bool in_step = false;
   std::map<size_t, std::vector<void*>> free_step_blocks;
   std::unordered_map<void*, size_t> step_blocks;  // all of them, with their sizes
+  int64_t step_memory_returns = 0;
   MemoryStatistics statistics;
 };
 
@@ -77,15 +78,29 @@ void free_system_block(Device device, void* block) {
     cuda::free_system_block(block);
 }
 
+/// Returns all free blocks to the system. Graphs that were recorded in step memory write blocks of it that
+/// are free now: StepMemory::returns.
+void return_free_blocks(Device device, Pool& pool) {
+  for (auto& [size, blocks] : pool.free_blocks) {
+    for (void* block : blocks) free_system_block(device, block);
+    blocks.clear();
+  }
+  for (auto& [size, blocks] : pool.free_step_blocks) {
+    for (void* block : blocks) {
+      free_system_block(device, block);
+      pool.step_blocks.erase(block);
+      ++pool.step_memory_returns;
+    }
+    blocks.clear();
+  }
+}
+
 /// A block from the system; null if it has no memory left.
 void* new_block(Device device, Pool& pool, size_t bytes) {
   void* block = system_block(device, bytes);
   const bool frees = device != Device::cuda || !cuda::recording();  // no driver frees while it records
   if (block == nullptr && frees) {  // returning free blocks of other sizes may help
-    for (auto& [size, blocks] : pool.free_blocks) {
-      for (void* free_block : blocks) free_system_block(device, free_block);
-      blocks.clear();
-    }
+    return_free_blocks(device, pool);
     block = system_block(device, bytes);
   }
   if (block) ++pool.statistics.system_allocations;
@@ -114,6 +129,7 @@ StepMemory::StepMemory(Device device) : device_(device) {
 }
 StepMemory::~StepMemory() { pool_of(device_).in_step = false; }
 bool in_step(Device device) { return pool_of(device).in_step; }
+int64_t StepMemory::returns(Device device) { return pool_of(device).step_memory_returns; }
 
 void* allocate(Device device, size_t bytes) {
   Pool& pool = pool_of(device);

@@ -25,13 +25,18 @@ void* allocate(Device device, size_t bytes);
 void release(Device device, void* block, size_t bytes);
 
 /// While it exists, blocks come from a separate memory reserved for training steps. So the addresses in a
-/// recorded graph (cuda/runtime.h) stay valid: only later steps use this memory.
+/// recorded graph (cuda/runtime.h) stay valid: only later steps use this memory, unless the system had no
+/// other left (returns()).
 class StepMemory {
  public:
   explicit StepMemory(Device device);
   ~StepMemory();
   StepMemory(const StepMemory&) = delete;
   StepMemory& operator=(const StepMemory&) = delete;
+
+  /// How many blocks of it were returned to the system so far, because it had no other memory left. After
+  /// another return, no graph that was recorded before may be launched.
+  static int64_t returns(Device device);
 
  private:
   Device device_;

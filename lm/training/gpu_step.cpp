@@ -2,6 +2,7 @@
 #include "lm/training/gpu_step.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tensor/allocator.h"
 
@@ -71,6 +72,9 @@ void GpuStep::run(Kind kind, bool replays, const std::function<void()>& launch) 
   cuda::upload_pinned(on_gpu_.get(), blocks_[current_].memory.get(), used_bytes_);
   blocks_[current_].read->set();
   ++outstanding_;
+  // Where memory was short, that of the graphs has been returned: they are recorded again.
+  if (const int64_t now = StepMemory::returns(Device::cuda); std::exchange(memory_returns_, now) != now)
+    recordings_.clear();
   Recording& recording = recordings_[kind];
   check(!replays || !recording.has_run || recording.bytes == used_bytes_,
         "[gpu step] batches of one kind need indices of the same sizes");

@@ -93,6 +93,7 @@ class GpuStep {
   int64_t outstanding_ = 0;
   std::map<Kind, Recording> recordings_;
   int64_t runs_ = 0;
+  int64_t memory_returns_ = 0;  // StepMemory::returns() at the last run
 };
 
 }  // namespace rondo

@@ -110,6 +110,13 @@ TEST(FunctionsOnGpu, LossesOfLongRows) {
     expect_same_loss([&](const Variables& x) { return linear_cross_entropy(x[0], x[1], x[2], targets); },
                      samples({{2, 3}, {V, 3}, {V}}, {-1, 1}));
   }
+  // With smoothed labels the kernel reads each row once more, before it is overwritten.
+  for (const int64_t V : {50, 10000, 10240, 10241, 33278}) {
+    SCOPED_TRACE(fmt::format("smoothed, V {}", V));
+    const auto targets = some_targets(5, V);  // one of them is ignored
+    expect_same_loss([&](const Variables& x) { return linear_cross_entropy(x[0], x[1], x[2], targets, 0.1); },
+                     samples({{5, 3}, {V, 3}, {V}}, {-1, 1}));
+  }
 }
 
 TEST(FunctionsOnGpu, LinearCrossEntropyInSeveralBlocks) {

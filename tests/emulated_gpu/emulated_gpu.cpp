@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,10 +43,12 @@ struct Arena {
     return reinterpret_cast<char*>(address);
   }();
   std::size_t end = 0, in_use = 0;
+  std::optional<std::size_t> limit;
   std::map<void*, std::size_t> sizes;
   std::multimap<std::size_t, void*> free;
 
   std::size_t capacity() const {
+    if (limit) return *limit;
     const char* given = setting("memory=");
     return given ? std::strtoull(given, nullptr, 10) : reserved;
   }
@@ -81,10 +84,12 @@ struct Arena {
     const char* first = static_cast<const char*>(address);
     return begin <= first && first + bytes <= begin + end;
   }
-  /// Whole huge pages at a time, which is quick even where there are many.
+  /// Whole huge pages at a time, which is quick even where there are many; but for what was freed.
   void open(bool yes) const {
     const std::size_t bytes = (end + huge_page - 1) / huge_page * huge_page;
     if (bytes > 0) mprotect(begin, bytes, yes ? PROT_READ | PROT_WRITE : PROT_NONE);
+    if (!yes) return;
+    for (const auto& [freed, block] : free) mprotect(block, freed, PROT_NONE);
   }
 };
 
@@ -143,6 +148,11 @@ void count_unaligned(int64_t matrices) { state().counts.unaligned += matrices; }
 void count_ragged(int64_t factors) { state().counts.ragged += factors; }
 
 const Counts& counts() { return state().counts; }
+
+void limit_memory(bool yes) {
+  Arena& arena = state().arena;
+  arena.limit = yes ? std::optional(arena.in_use) : std::nullopt;
+}
 
 cudaError_t launch(dim3 grid, dim3 block_size, Work thread) {
   constexpr unsigned max_threads = 1024, max_blocks = 2147483647;
@@ -349,4 +359,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   delete graph;
   return cudaSuccess;
 }
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return cudaGraphDestroy(graph); }
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
+  if (graph->work.use_count() > 1) misuse("a graph that may still run is destroyed");
+  return cudaGraphDestroy(graph);
+}

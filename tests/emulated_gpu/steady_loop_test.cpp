@@ -3,8 +3,11 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 
+#include "cuda/runtime.h"
 #include "nn/cells/join.h"
+#include "tensor/allocator.h"
 #include "tensor/products/precision.h"
 #include "tests/emulated_gpu/emulated_gpu.h"
 #include "tests/lm/tasks/reversal_training.h"
@@ -109,6 +112,60 @@ TEST(EmulatedGpu, LaunchesOfAStepOfAwdLstm) {
     EXPECT_EQ(launches, expected) << "B " << batch << ", " << experts << " experts, precision "
                                   << static_cast<int>(precision);
   }
+}
+
+/// While it exists, nothing that is free now is left, and the GPU has no more memory than what is in use.
+class NoMemoryLeft {
+ public:
+  NoMemoryLeft() {
+    limit();
+    EXPECT_THROW(allocate(Device::cuda, size_t{1} << 40), OutOfMemory);  // what was free went back
+    limit();
+  }
+  ~NoMemoryLeft() { emulated_gpu::limit_memory(false); }
+  NoMemoryLeft(const NoMemoryLeft&) = delete;
+  NoMemoryLeft& operator=(const NoMemoryLeft&) = delete;
+  static void limit() { emulated_gpu::limit_memory(true); }
+};
+
+TEST(EmulatedGpu, WhereMemoryIsShortThatOfStepsIsReturned) {
+  const NoMemoryLeft limited;
+  const auto new_block = [] { return Tensor({3 << 20}, Device::cuda); };
+  EXPECT_THROW(new_block(), OutOfMemory);
+  emulated_gpu::limit_memory(false);
+  {
+    const StepMemory of_steps(Device::cuda);
+    const Tensor of_a_step({4 << 20}, Device::cuda);
+  }
+  NoMemoryLeft::limit();
+  const int64_t before = StepMemory::returns(Device::cuda);
+  const Tensor block = new_block();
+  EXPECT_EQ(StepMemory::returns(Device::cuda), before + 1);
+  fill(block, 1);
+  EXPECT_EQ(block.slice_columns(0, 1).item(), 1);
+}
+
+TEST(EmulatedGpu, StepsWhoseMemoryWasReturnedAreRecordedAgain) {
+  const std::vector<int32_t> ids = some_ids(4000);
+  const auto trained = [&](bool memory_is_short) {
+    Training training(small_recipe("lstm"), 11, ids, {}, Device::cuda);
+    advance(training, 5);
+    if (memory_is_short) const NoMemoryLeft now;
+    const int64_t before = emulated_gpu::counts().graph_launches;
+    advance(training, 5);
+    EXPECT_EQ(emulated_gpu::counts().graph_launches, before + (memory_is_short ? 4 : 5));
+    return std::pair(training.trainer.metrics().loss, training.model.values().to_vector());
+  };
+  EXPECT_EQ(trained(true), trained(false));
+}
+
+TEST(EmulatedGpu, NoGraphIsDestroyedWhileItRuns) {
+  const std::vector<int32_t> ids = some_ids(4000);
+  Training training(small_recipe("lstm"), 11, ids, {}, Device::cuda);
+  advance(training, 5);  // nobody waits for their end
+  const Tensor x = Tensor::filled({3}, 1, Device::cuda);
+  std::make_unique<cuda::Graph>([&] { accumulate(x, x); })->launch();
+  EXPECT_EQ(x.to_vector(), std::vector<real>(3, 2));
 }
 
 TEST(EmulatedGpu, HandsOutNoMemoryThatCouldBeTakenForNumbers) {

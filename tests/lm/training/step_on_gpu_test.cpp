@@ -7,6 +7,7 @@
 #include "tensor/products/precision.h"
 #include "tests/cuda/device.h"
 #include "tests/lm/training/small_training.h"
+#include "tests/temporary_folder.h"
 #include "tests/tensor/errors.h"
 
 namespace rondo {
@@ -175,6 +176,31 @@ TEST(GpuStep, StopsForGoodWhereALossIsNotFinite) {
   for (size_t i = 0; i < values.size(); ++i)
     if (i != 3) {
       ASSERT_EQ(after[i], values[i]) << i;
+    }
+}
+
+// What a step that is not finite leaves in the gradients, between their rows as well, reaches no later one.
+TEST(GpuStep, AfterOneThatIsNotFiniteALoadedStateIsThatOfANewTraining) {
+  NEED_GPU();
+  const TemporaryFolder folder;
+  const std::vector<int32_t> ids = some_ids(1200);
+  for (const Precision precision : {Precision::fp32, Precision::bf16})
+    for (const Recipe& recipe : {recipe_of("lstm"), recipe_of("mi_lstm"), awd_recipe()}) {
+      const WithPrecision in_force(precision);
+      Training diverged(recipe, 11, ids, {}, Device::cuda), fresh(recipe, 11, ids, {}, Device::cuda);
+      advance(diverged, 4);
+      diverged.trainer.metrics();
+      diverged.trainer.save(folder / "state", 0);
+      for (const Segment& it : diverged.model.segments())
+        fill(part_of(diverged.model.values(), it), std::numeric_limits<real>::infinity());
+      advance(diverged, 4);
+      EXPECT_THROW(diverged.trainer.metrics(), Diverged);
+      const auto trained_on = [&](Training& training) {
+        training.trainer.load(folder / "state");
+        advance(training, 6);
+        return std::pair(training.trainer.metrics().loss, training.model.values().to_vector());
+      };
+      EXPECT_EQ(trained_on(diverged), trained_on(fresh)) << recipe.language_model().model.cell;
     }
 }
 
