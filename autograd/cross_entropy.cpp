@@ -25,12 +25,15 @@ constexpr int64_t block_bytes = int64_t{1} << 20;
 /// take more memory than this.
 constexpr int64_t gpu_block_rows = 3072, gpu_block_bytes = int64_t{128} << 20;
 
-/// The rows that are not ignored, in order; if no row is ignored, targets are used as given.
+/// The rows that are not ignored, in order; if no row is ignored, or if other rows may be in a replay,
+/// targets are used as given.
 struct ScoredRows {
   Tokens targets;
 
   explicit ScoredRows(const Tokens& all_targets) : targets(all_targets), all_(std::ssize(*all_targets)) {
-    if (std::all_of(all_targets->begin(), all_targets->end(), [](int32_t id) { return id >= 0; })) return;
+    if (targets->is_placed() ||
+        std::all_of(all_targets->begin(), all_targets->end(), [](int32_t id) { return id >= 0; }))
+      return;
     std::vector<int32_t> rows, some_targets;
     for (size_t r = 0; r < all_targets->size(); ++r) {
       if ((*all_targets)[r] < 0) continue;
@@ -193,10 +196,11 @@ CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior,
                LogitsCrossEntropy{logits.read_operand(), block_targets, K, log_sum_exp.mutable_data(),
                                   losses.mutable_data() + begin});
         const Tensor of_experts = losses.slice_rows(begin / K, end / K);
-        launch(device, of_experts.extent(),
-               MixtureLoss{priors.slice_rows(begin / K, end / K).read_operand(), of_experts.read_operand(),
-                           posteriors.slice_rows(begin / K, end / K).write_operand(),
-                           mixed.mutable_data() + begin / K});
+        launch(
+            device, of_experts.extent(),
+            MixtureLoss{block_targets, priors.slice_rows(begin / K, end / K).read_operand(),
+                        of_experts.read_operand(), posteriors.slice_rows(begin / K, end / K).write_operand(),
+                        mixed.mutable_data() + begin / K});
         if (d.any())
           launch(device, logits.extent(),
                  LogitsCrossEntropyBackward{logits.read_operand(), block_targets, K, log_sum_exp.data(),

@@ -19,6 +19,9 @@ struct CrossEntropy {
 /// stores the result and, when recording, the gradients of the inputs that need one: backward only scales and
 /// adds them. Throws Error if shapes do not fit or a target is not in [-1, V).
 ///
+/// Targets that are staged for a recorded step (Indices::is_placed()) may be others in each replay, so there
+/// ignored rows are computed as well, and their x must be finite.
+///
 /// Label smoothing, Szegedy et al. 2016 ("Rethinking the Inception Architecture"), section 7: the target
 /// distribution is 1 - e on the target y, and e, `smoothing`, spread evenly over all V. In the total
 /// (1 - e) l + e mean over v of -log softmax(z)[v]  =  l + e (z_y - mean over v of z_v)  replaces l; `each`

@@ -5,6 +5,28 @@
 
 namespace rondo {
 
+Lengths::Lengths(std::vector<int64_t> lengths, const std::vector<Tokens>& lists, size_t first)
+    : Lengths(std::move(lengths)) {
+  if (first + 4 <= lists.size())
+    staged = std::make_shared<StagedLengths>(
+        StagedLengths{lists[first], lists[first + 1], lists[first + 2], lists[first + 3]});
+}
+
+Tokens Lengths::counts() const { return staged ? staged->counts : tokens({begin(), end()}); }
+
+std::vector<std::vector<int32_t>> staged_lists(const std::vector<int64_t>& lengths, int64_t T) {
+  const auto B = static_cast<int32_t>(lengths.size());
+  std::vector<int32_t> counts(lengths.begin(), lengths.end()), last, within, reversed;
+  for (int32_t t = 0; t < T; ++t)
+    for (int32_t b = 0; b < B; ++b) {
+      const int32_t length = counts[static_cast<size_t>(b)];
+      within.push_back(t < length ? t * B + b : -1);
+      reversed.push_back(t < length ? (length - 1 - t) * B + b : -1);
+    }
+  last.assign(reversed.begin(), reversed.begin() + B);
+  return {counts, last, within, reversed};
+}
+
 void check_lengths(const char* name, const Lengths& lengths, int64_t rows, int64_t steps) {
   if (lengths.empty()) return;
   check(std::ssize(lengths) == rows, "[{}] {} rows need as many lengths, got {}", name, rows, lengths.size());
@@ -89,10 +111,8 @@ Variable max_over_first(const Variable& x, const Lengths& lengths) {
   check(x.shape().dimensions() == 3, "[max_over_first] x is [T, B, W], got {}", x.shape());
   const int64_t T = x.shape()[0], B = x.shape()[1];
   check_lengths("max_over_first", lengths, B, T);
-  std::vector<int32_t> counts(lengths.begin(), lengths.end());
-  if (lengths.empty()) counts.assign(static_cast<size_t>(B), static_cast<int32_t>(T));
-  for (const int32_t count : counts) check(count > 0, "[max_over_first] a length of 0 has no maximum");
-  const Tokens steps = tokens(std::move(counts));
+  for (const int64_t length : lengths) check(length > 0, "[max_over_first] a length of 0 has no maximum");
+  const Tokens steps = (lengths.empty() ? Lengths(static_cast<size_t>(B), T) : lengths).counts();
   const Tensor y(x.shape().without_first(), x.value().device());
   launch(y.device(), y.extent(),
          MaxOverFirst{x.value().read_operand(), steps->on(y.device()), B, y.write_operand()});
@@ -112,7 +132,7 @@ Variable softmax(const Variable& x, const Lengths& lengths) {
   const int64_t B = x.shape()[0], S = x.shape().columns();
   check(x.shape().dimensions() >= 2, "[softmax] with lengths x is [B, .., S], got {}", x.shape());
   check_lengths("softmax", lengths, B, S);
-  const Tokens counts = tokens({lengths.begin(), lengths.end()});
+  const Tokens counts = lengths.counts();
   const int64_t rows_a_length = std::max<int64_t>(1, x.value().rows() / std::max<int64_t>(1, B));
   const Tensor y(x.shape(), x.value().device());
   launch(y.device(), y.extent(),

@@ -3,14 +3,37 @@
 // elements: autograd/functions.h. Next: nn/layers/attention.h, which uses them.
 #pragma once
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "autograd/functions.h"
 
 namespace rondo {
 
+/// What kernels of a GPU read of sequences [T, B] with padding.
+struct StagedLengths {
+  Tokens counts;            // their lengths, [B]
+  Tokens last;              // the row of each one's last step, [B]
+  Tokens within, reversed;  // [T * B]: each row itself, or that as far from the end; in the padding -1
+};
 /// The valid length of each sequence of a batch; empty: no padding.
-using Lengths = std::vector<int64_t>;
+struct Lengths : std::vector<int64_t> {
+  using std::vector<int64_t>::vector;
+  Lengths(std::vector<int64_t> lengths) : std::vector<int64_t>(std::move(lengths)) {}  // implicit on purpose
+  /// Lengths from 1 to T, with their lists of staged_lists(), which begin at `first`; if there are none, on
+  /// the host only.
+  Lengths(std::vector<int64_t> lengths, const std::vector<Tokens>& lists, size_t first);
+
+  /// The lengths for kernels of a device, [B].
+  Tokens counts() const;
+
+  /// If it is there, the padding is computed as well, from finite numbers, and nobody reads what comes of it:
+  /// the launches do not depend on the lengths, so that a GPU can replay them. Else null.
+  std::shared_ptr<const StagedLengths> staged{};
+};
+/// The members of StagedLengths, in order.
+std::vector<std::vector<int32_t>> staged_lists(const std::vector<int64_t>& lengths, int64_t T);
 /// Throws Error, naming the operator, unless `lengths` is empty or has one length from 0 to `steps` per row.
 void check_lengths(const char* name, const Lengths& lengths, int64_t rows, int64_t steps);
 /// A partial one-to-one map of rows: row i of the result is row from[i], or zeros if that is -1. `to` is the
@@ -19,6 +42,8 @@ class RowMap {
  public:
   /// Maps so many rows. Throws Error for an index out of range, and if a row occurs twice.
   RowMap(std::vector<int32_t> from, int64_t rows);
+  /// One that is its own inverse.
+  explicit RowMap(const Tokens& both) : RowMap(both, both) {}
   RowMap inverse() const { return {to_, from_}; }
   const Tokens& from() const { return from_; }
   const Tokens& to() const { return to_; }

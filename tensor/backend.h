@@ -52,7 +52,7 @@ struct Extent {
 
 /// A number that a kernel may know only when it runs. On a GPU a training step is recorded once and replayed
 /// as a graph: what changes from step to step must then be read from an address that the graph contains
-/// (lm/training/gpu_step.h).
+/// (tensor/recorded_work.h).
 template <class T>
 struct Deferred {
   T value{};

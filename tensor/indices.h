@@ -28,6 +28,9 @@ class Indices {
   /// to_device_layout().
   Indices(std::vector<int32_t> values, const int32_t* on_gpu) : values_(std::move(values)), placed_(on_gpu) {}
 
+  /// Whether kernels of the GPU read them from a given place, where they may change from run to run of a
+  /// recorded graph.
+  bool is_placed() const { return placed_ != nullptr; }
   /// On the host.
   const std::vector<int32_t>& values() const { return values_; }
   std::size_t size() const { return values_.size(); }

@@ -365,6 +365,12 @@ void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table) 
          AccumulateRows{x.read_operand(), rows.sorted_on(table.device()), table.write_operand()});
 }
 
+Tensor reciprocals(const Indices& counts, Device device) {
+  const Tensor to({static_cast<int64_t>(counts.size())}, device);
+  launch(device, to.extent(), Reciprocals{counts.on(device), to.mutable_data()});
+  return to;
+}
+
 namespace {
 /// Sums of blocks: sums in float stay short, the rest is added in double. A block of threads of a GPU adds up
 /// more, in as many sums as it has threads.

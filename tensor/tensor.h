@@ -189,6 +189,8 @@ void column_sums(const Tensor& x, const Tensor& to, bool add = false);
 /// for other rows than the table's.
 void gather_rows(const Tensor& table, const Indices& rows, const Tensor& to);
 void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table);
+/// 1 / counts[i], [count].
+Tensor reciprocals(const Indices& counts, Device device);
 /// The sum of all elements, and of their squares, in double, in an order fixed by the shape.
 double sum(const Tensor& x);
 double sum_of_squares(const Tensor& x);

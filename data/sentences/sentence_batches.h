@@ -55,6 +55,9 @@ struct PaddedSentences {
 /// last. No sentences have no steps. Error if there is one without a symbol.
 PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse = false);
 
+/// Adds padding up to `steps` steps.
+void lengthen(PaddedSentences& batch, std::int64_t steps);
+
 /// B sentences of at most T symbols that a decoder writes: at each step it reads the symbol before, at the
 /// first one the end symbol. Padding is id 0, and ignore_index in `targets`.
 struct ShiftedSentences {
@@ -66,6 +69,7 @@ struct ShiftedSentences {
   std::vector<std::int32_t> targets;  // [T, B]
   std::vector<std::int64_t> lengths;  // [B], with the end symbol
 };
+void lengthen(ShiftedSentences& batch, std::int64_t steps);
 /// Row b is sentence b.
 ShiftedSentences shifted(const std::vector<std::span<const std::int32_t>>& sentences);
 

@@ -54,26 +54,31 @@ Chunk part_of(const Chunk& chunk, std::int64_t begin, std::int64_t end, std::int
 
 // --- Streams ---
 
-Streams::Streams(std::span<const std::int32_t> ids, std::int64_t streams, bool drop_tail)
-    : ids_(ids), streams_(streams) {
+Streams::Streams(std::span<const std::int32_t> ids, std::int64_t streams, std::int64_t warm_up,
+                 bool drop_tail)
+    : ids_(ids), streams_(streams), warm_up_(warm_up) {
   check_input(streams >= 1, "{} streams: 1 or more are needed", streams);
   check_input(ids.size() >= 2, "a text of {} symbols: 2 or more are needed, the first being context",
               ids.size());
-  const std::int64_t targets = static_cast<std::int64_t>(ids.size()) - 1;
+  const std::int64_t targets = static_cast<std::int64_t>(ids.size()) - 1 + (streams - 1) * warm_up;
   base_ = targets / streams;
   longer_ = drop_tail ? 0 : targets % streams;
 }
 
 Streams Streams::for_training(std::span<const std::int32_t> ids, std::int64_t streams) {
-  Streams made(ids, streams, true);
+  Streams made(ids, streams, 0, true);
   check_input(made.length() >= 1,
               "a batch of {} streams needs {} symbols or more, and the training text has {}", streams,
               streams + 1, ids.size());
   return made;
 }
 
-Streams Streams::for_evaluation(std::span<const std::int32_t> ids, std::int64_t streams) {
-  return Streams(ids, streams, false);
+Streams Streams::for_evaluation(std::span<const std::int32_t> ids, std::int64_t streams,
+                                std::int64_t warm_up) {
+  check(warm_up == 0 || std::ssize(ids) > streams + warm_up,
+        "[streams] {} streams after {} symbols each are too many for {} symbols", streams, warm_up,
+        ids.size());
+  return Streams(ids, streams, warm_up, false);
 }
 
 bool Streams::next(std::int64_t steps, Chunk& chunk) {
@@ -85,8 +90,13 @@ bool Streams::next(std::int64_t steps, Chunk& chunk) {
   for (std::int64_t b = 0; b < streams_; ++b)
     lengths.push_back(std::min(steps, base_ + (b < longer_) - position_));
   fill(chunk, steps, std::move(lengths), false, [&](std::int64_t b, std::int64_t t) {
-    return ids_[static_cast<std::size_t>(b * base_ + std::min(b, longer_) + position_ + t + 1)];
+    return ids_[static_cast<std::size_t>(b * (base_ - warm_up_) + std::min(b, longer_) + position_ + t + 1)];
   });
+  for (std::int64_t t = 0; t < steps && position_ + t < warm_up_; ++t)
+    for (std::int64_t b = 1; b < streams_; ++b) {
+      chunk.targets[static_cast<std::size_t>(t * streams_ + b)] = Chunk::ignore_index;
+      --chunk.scored;
+    }
   position_ += steps;
   return true;
 }

@@ -36,9 +36,10 @@ struct Chunk {
   std::int64_t steps = 0, streams = 0;  // T, B
   std::int64_t scored = 0;              // targets that are not ignore_index
   std::vector<std::int32_t> inputs{};   // [T, B]
-  /// [T, B]: the symbol after each input, or ignore_index (then the input is 0).
+  /// [T, B]: the symbol after each input, or ignore_index: in padding, where the input is 0, and before a
+  /// stream (Streams::for_evaluation).
   std::vector<std::int32_t> targets{};
-  std::vector<std::int64_t> lengths{};  // [B]: the number of scored steps of each stream, from its first on
+  std::vector<std::int64_t> lengths{};  // [B]: the steps of each stream that are not padding, the first ones
   bool from_zero_state = false;         // else its streams continue the first B of the previous chunk
 };
 
@@ -66,24 +67,28 @@ class Streams {
 
   /// Runs that differ by at most one in length, nothing dropped: every target occurs exactly once. After the
   /// end of a run, targets are ignore_index. More streams than targets are allowed: some then score nothing.
-  static Streams for_evaluation(std::span<const std::int32_t> ids, std::int64_t streams);
+  /// A run after the first one begins `warm_up` symbols earlier; the targets of these steps are ignore_index.
+  /// Error if there are not more symbols than streams and warm_up together.
+  static Streams for_evaluation(std::span<const std::int32_t> ids, std::int64_t streams,
+                                std::int64_t warm_up = 0);
 
   /// The next chunk: `steps` steps (1 or more), fewer at the end. False, and no chunk, at the end.
   bool next(std::int64_t steps, Chunk& chunk);
 
-  std::int64_t streams() const { return streams_; }                   // B
-  std::int64_t length() const { return base_ + (longer_ > 0); }       // steps from begin to end
-  std::int64_t scored() const { return base_ * streams_ + longer_; }  // targets from begin to end
+  std::int64_t streams() const { return streams_; }              // B
+  std::int64_t length() const { return base_ + (longer_ > 0); }  // steps from begin to end
+  /// Targets from begin to end.
+  std::int64_t scored() const { return base_ * streams_ + longer_ - (streams_ - 1) * warm_up_; }
 
   /// Steps read so far; seek(0) rewinds, seek(position()) resumes. Error outside [0, length()].
   std::int64_t position() const { return position_; }
   void seek(std::int64_t position);
 
  private:
-  Streams(std::span<const std::int32_t> ids, std::int64_t streams, bool drop_tail);
+  Streams(std::span<const std::int32_t> ids, std::int64_t streams, std::int64_t warm_up, bool drop_tail);
 
   std::span<const std::int32_t> ids_;
-  std::int64_t streams_;
+  std::int64_t streams_, warm_up_;
   std::int64_t base_;    // the length of a run;
   std::int64_t longer_;  // this many runs, the first ones, are longer by one
   std::int64_t position_ = 0;

@@ -3,8 +3,10 @@
 
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "data/text/streams.h"
+#include "tensor/recorded_work.h"
 
 namespace rondo {
 
@@ -41,7 +43,9 @@ std::string Reading::text() const {
   const char* const state = trained_initial_states ? "the trained initial state" : "a zero state";
   if (line_end) return fmt::format("lines from {}", state);
   if (sequence > 0) return fmt::format("sequences of {} from {}", sequence, state);
-  return streams == 1 ? "one stream" : fmt::format("{} streams", streams);
+  if (streams == 1) return "one stream";
+  return fmt::format("{} streams", streams) +
+         (warm_up > 0 ? fmt::format(", {} symbols before each", warm_up) : "");
 }
 
 int64_t scored_bytes(const Reading& reading, const IdCounts& text) {
@@ -49,9 +53,10 @@ int64_t scored_bytes(const Reading& reading, const IdCounts& text) {
 }
 
 void check_streams(const Reading& reading, int64_t symbols, const std::string& where) {
-  check_input(!reading.carries_state() || reading.streams < std::max<int64_t>(2, symbols),
-              "{}{} evaluation streams are too many for {} symbols; use fewer", where, reading.streams,
-              symbols);
+  const int64_t needed = reading.streams + reading.warm_up;
+  check_input(!reading.carries_state() || needed < std::max<int64_t>(2, symbols),
+              "{}{} evaluation streams{} are too many for {} symbols; use fewer", where, reading.streams,
+              reading.warm_up == 0 ? "" : fmt::format(" after {} symbols each", reading.warm_up), symbols);
 }
 
 namespace {
@@ -75,9 +80,59 @@ std::function<bool(Chunk&)> chunks_of(std::span<const int32_t> ids, const Readin
       return true;
     };
   }
-  return [streams = Streams::for_evaluation(ids, reading.streams), steps = steps_at_once(reading.streams)](
-             Chunk& chunk) mutable { return streams.next(steps, chunk); };
+  return
+      [streams = Streams::for_evaluation(ids, reading.streams, reading.warm_up),
+       steps = steps_at_once(reading.streams)](Chunk& chunk) mutable { return streams.next(steps, chunk); };
 }
+
+}  // namespace
+
+namespace {
+
+/// Reads chunks on a GPU without the host waiting for them: those of a size that has occurred before are
+/// replayed as graphs (tensor/recorded_work.h), and the losses stay on the GPU until they are collected.
+class ChunksOnGpu {
+ public:
+  /// Collects the losses of up to `most` targets at a time; a chunk has no more.
+  ChunksOnGpu(LanguageModel& model, int64_t most)
+      : model_(model), losses_(Tensor::zeros({most, 1}, model.device())) {}
+
+  /// Reads a chunk, as read_chunks() does; the first one has the most streams. Adds to `sums` what it has no
+  /// more room for.
+  void read(const Chunk& chunk, Evaluation& sums, std::optional<int32_t> unknown_id) {
+    const int64_t count = std::ssize(chunk.targets), streams = chunk.streams;
+    if (std::ssize(targets_) + count > losses_.rows()) collect(sums, unknown_id);
+    if (states_.empty())
+      states_ = mapped(model_.initial_states(streams), [](const Variable& x) { return clone(x.value()); });
+    else if (chunk.from_zero_state)
+      copy_states(model_.initial_states(streams), streams_of(states_, 0, streams));
+    std::vector<int32_t> places(static_cast<size_t>(count));
+    std::iota(places.begin(), places.end(), static_cast<int32_t>(targets_.size()));
+    targets_.insert(targets_.end(), chunk.targets.begin(), chunk.targets.end());
+    const std::vector<Tokens> staged = work_.stage({}, {chunk.inputs, chunk.targets, std::move(places)});
+    work_.run({chunk.steps, streams}, true, [&] {
+      const std::vector<State> states = streams_of(states_, 0, streams);
+      const auto [output, after] = model_.forward({staged[0], chunk.steps, streams}, states);
+      const CrossEntropy loss = model_.cross_entropy(output, staged[1]);
+      accumulate_rows(loss.each.reshaped({count, 1}), *staged[2], losses_);
+      copy_states(after, states);
+    });
+  }
+  /// Adds the losses so far to `sums`.
+  void collect(Evaluation& sums, std::optional<int32_t> unknown_id) {
+    const std::vector<real> nats = losses_.slice_rows(0, std::ssize(targets_)).to_vector();
+    sums.add(targets_, {nats.begin(), nats.end()}, unknown_id);
+    fill(losses_, 0);
+    targets_.clear();
+  }
+
+ private:
+  LanguageModel& model_;
+  Tensor losses_;                 // in the order of targets_, then zeros
+  std::vector<int32_t> targets_;  // whose losses have not been collected
+  std::vector<State> states_;     // always in one place
+  RecordedWork work_;
+};
 
 }  // namespace
 
@@ -104,10 +159,20 @@ Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, cons
   const auto start = Clock::now();
   const NoGradient guard;
   Evaluation result;
-  read_chunks(model, chunks_of(ids, reading), [&](const ChunkResult& read) {
-    result.add(read.chunk.targets, read.nats(), unknown_id);
-    progress(result.symbols);
-  });
+  const auto next = chunks_of(ids, reading);
+  if (model.device() == Device::cuda && model.can_be_recorded()) {
+    const EvaluationMode mode(model);
+    constexpr int64_t most = 1 << 16;  // losses
+    ChunksOnGpu chunks(model, std::max({rows_at_once, reading.streams, std::min(most, std::ssize(ids))}));
+    int64_t read = 0;
+    for (Chunk chunk; next(chunk); progress(read += chunk.scored)) chunks.read(chunk, result, unknown_id);
+    chunks.collect(result, unknown_id);
+  } else {
+    read_chunks(model, next, [&](const ChunkResult& read) {
+      result.add(read.chunk.targets, read.nats(), unknown_id);
+      progress(result.symbols);
+    });
+  }
   result.seconds = seconds_since(start);
   return result;
 }

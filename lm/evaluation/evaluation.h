@@ -47,19 +47,20 @@ struct Evaluation {
 Scores scores_of(const Evaluation& it, const std::string& read);
 
 /// How a text is read: in `streams` parallel streams that carry the state, every symbol except the first
-/// scored once; or, if `line_end` is given, line by line, each from the initial state with the previous line
-/// end as context, every symbol scored once; or, if `sequence` is not 0, in sequences of that many symbols,
-/// each from the initial state with the previous symbol as context.
+/// scored once, each but the first stream after `warm_up` symbols that it reads without scoring them; or, if
+/// `line_end` is given, line by line, each from the initial state with the previous line end as context,
+/// every symbol scored once; or, if `sequence` is not 0, in sequences of that many symbols, each from the
+/// initial state with the previous symbol as context.
 struct Reading {
-  int64_t streams = 1;
+  int64_t streams = 1, warm_up = 0;
   std::optional<int32_t> line_end{};
   int64_t sequence = 0;
   bool trained_initial_states = false;  // of the model
 
   bool carries_state() const { return !line_end && sequence == 0; }
   bool operator==(const Reading&) const = default;
-  /// "one stream", "10 streams", "lines from a zero state", "sequences of 200 from the trained initial
-  /// state".
+  /// "one stream", "10 streams", "64 streams, 200 symbols before each", "lines from a zero state", "sequences
+  /// of 200 from the trained initial state".
   std::string text() const;
 };
 

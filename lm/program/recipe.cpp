@@ -50,8 +50,9 @@ bool makes_the_model(const std::string& key) {
   const Keys others = section("train", keys_of(watching));
   if (!key.starts_with("model.") && !key.starts_with("train.") && !key.starts_with("data.")) return false;
   return !has_key(others, key) && key != "train.seed" && key != "train.micro_batch" &&
-         key != "train.eval_streams" && key != "train.final_streams" && key != "train.sentences_every" &&
-         key != "train.sentence_sets" && key != "data.memory" && !key.ends_with("files");
+         key != "train.eval_streams" && key != "train.eval_warm_up" && key != "train.final_streams" &&
+         key != "train.sentences_every" && key != "train.sentence_sets" && key != "data.memory" &&
+         !key.ends_with("files");
 }
 
 std::string figure_or_dash(double figure) { return figure > 0 ? fmt::format("{}", figure) : "-"; }

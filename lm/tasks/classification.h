@@ -19,13 +19,14 @@ inline std::vector<std::vector<int32_t>> indices_of(const LabelledBatch& batch) 
   return {batch.sentences.ids, batch.labels};
 }
 /// A vector of each sentence; the ids lie on the model's device.
-inline Variable summary_of(SentenceClassifier& model, const PaddedSentences& batch, const Tokens& ids) {
-  return model.summary({ids, batch.steps, batch.sentences, batch.lengths});
+inline Variable summary_of(SentenceClassifier& model, const PaddedSentences& batch, const Tokens& ids,
+                           const std::vector<Tokens>& indices = {}) {
+  return model.summary({ids, batch.steps, batch.sentences, {batch.lengths, indices, 2}});
 }
-/// -log p of each label.
+/// -log p of each label. Behind the indices, where they are to be replayed, is what is staged of the lengths.
 inline CrossEntropy nats_of(SentenceClassifier& model, const LabelledBatch& batch,
                             const std::vector<Tokens>& indices) {
-  return model.cross_entropy(summary_of(model, batch.sentences, indices[0]), indices[1]);
+  return model.cross_entropy(summary_of(model, batch.sentences, indices[0], indices), indices[1]);
 }
 
 /// Measures the accuracy in percent, which is the share of sentences whose most probable class is their
@@ -78,6 +79,11 @@ class Classification : public SentenceObjective<SentenceClassifier, LabelledBatc
  public:
   using SentenceObjective::SentenceObjective;
   std::string scored_items() const override { return "sentences"; }
+
+ private:
+  void make_rectangles(Batch& batch) override {
+    if (model_.can_be_recorded()) make_rectangles_of(batch, staged_.sentences);
+  }
 };
 
 // --- The task ---

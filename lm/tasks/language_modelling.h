@@ -148,7 +148,7 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
   /// The reading of papers: as final_reading() has it, in one stream.
   std::string preferred_reading() const override {
     constexpr std::int32_t any_id = 0;
-    return rondo::evaluation_reading(settings.train, 1, any_id, settings.model.trained_initial_states).text();
+    return rondo::evaluation_reading(settings.train, 1, 0, any_id, settings.model.trained_initial_states).text();
   }
   std::string model_text() const override {
     const LanguageModelOptions &it = settings.model, defaults;
@@ -288,12 +288,14 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
 
   const CorpusText& texts() const { return texts_; }
   /// How a text is read for evaluations during training, and for final figures.
-  Reading validation_reading() const { return evaluation_reading(settings.train.eval_streams); }
+  Reading validation_reading() const {
+    return evaluation_reading(settings.train.eval_streams, settings.train.eval_warm_up);
+  }
   Reading final_reading() const { return evaluation_reading(settings.train.final_streams); }
 
  private:
-  Reading evaluation_reading(std::int64_t streams) const {
-    return rondo::evaluation_reading(settings.train, streams, vocabulary().line_end_id(),
+  Reading evaluation_reading(std::int64_t streams, std::int64_t warm_up = 0) const {
+    return rondo::evaluation_reading(settings.train, streams, warm_up, vocabulary().line_end_id(),
                                      settings.model.trained_initial_states);
   }
   std::vector<UnknownShare> shares_of(const std::string& split, const EncodedText& it) const override {

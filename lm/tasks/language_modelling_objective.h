@@ -19,7 +19,6 @@
 #include "nn/cells/catalogue.h"
 #include "nn/models/language_model.h"
 #include "nn/regularization.h"
-#include "tensor/kernels/kernels.h"
 #include "tensor/random.h"
 #include "tensor/tensor.h"
 
@@ -48,6 +47,7 @@ struct LanguageModellingOptions {
   double activation_regularization = 0, temporal_regularization = 0;  // nn/regularization.h
   EvaluatedAs evaluated_as = EvaluatedAs::batching;
   int64_t eval_streams = 1, final_streams = 1;  // for evaluations during training, and for final figures
+  int64_t eval_warm_up = 0;                     // symbols before each of eval_streams
 };
 /// All keys except data.batching and data.evaluated_as; includes those of BatchOptions.
 inline Keys keys_of(LanguageModellingOptions& options) {
@@ -71,6 +71,9 @@ inline Keys keys_of(LanguageModellingOptions& options) {
         {"eval_streams", &options.eval_streams, any_width(), "streams",
          "pieces that evaluations during training read side by side: more is faster, 1 is exact; lines and "
          "sequences from the initial state are exact always"},
+        {"eval_warm_up", &options.eval_warm_up, at_least(0), "symbols",
+         "that each of train.eval_streams but the first reads before it, unscored, so that it does not begin "
+         "without context"},
         {"final_streams", &options.final_streams, any_width(), "streams",
          "the same for `lm eval`, and for the figures of valid.txt and test.txt at the end of the "
          "training"}}});
@@ -93,9 +96,9 @@ inline void check_options(const LanguageModellingOptions& options) {
   only_with_streams("temporal_regularization", options.temporal_regularization);
 }
 
-/// How a text is read by an evaluation, with so many streams where it is read in streams. `line_end` is the
-/// id that ends a line; the last argument is that of the model's options.
-inline Reading evaluation_reading(const LanguageModellingOptions& options, int64_t streams,
+/// How a text is read by an evaluation, with so many streams, and symbols before each, where it is read in
+/// streams. `line_end` is the id that ends a line; the last argument is that of the model's options.
+inline Reading evaluation_reading(const LanguageModellingOptions& options, int64_t streams, int64_t warm_up,
                                   std::optional<int32_t> line_end, bool trained_initial_states) {
   const bool as_batched = options.evaluated_as == EvaluatedAs::batching;
   const BatchOptions& batches = options.batches;
@@ -105,7 +108,7 @@ inline Reading evaluation_reading(const LanguageModellingOptions& options, int64
   else if (as_batched && batches.batching == Batching::crops)
     reading.sequence = batches.chunks.length;
   else
-    reading.streams = streams;
+    reading.streams = streams, reading.warm_up = warm_up;
   return reading;
 }
 
@@ -117,33 +120,6 @@ inline std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vect
       named.emplace_back(fmt::format("state.{}.{}", layer, name), value.value());
   }
   return named;
-}
-
-/// Copies `from` to rows [first, first + rows of `from`) of each state in `to`.
-inline void copy_states(const std::vector<State>& from, const std::vector<State>& to, int64_t first = 0) {
-  CopySeveral copies{};
-  int count = 0;
-  Extent extent;
-  Device device = Device::cpu;
-  const auto copy_collected = [&] {
-    if (count > 0) launch(device, extent, copies);
-    copies = {}, extent = {}, count = 0;
-  };
-  for (size_t layer = 0; layer < to.size(); ++layer) {
-    const std::vector<State::Named> of = from[layer].tensors(), into = to[layer].tensors();
-    for (size_t i = 0; i < of.size(); ++i) {
-      const Tensor &source = of[i].value.value(),
-                   place = into[i].value.value().slice(first, first + source.rows());
-      check_one_device("copy_states", place, source);
-      check(source.shape() == place.shape(), "[copy_states] {} does not fit into {}", source.shape(),
-            place.shape());
-      if (count == CopySeveral::most) copy_collected();
-      device = place.device();
-      extent = {extent.rows + source.rows(), std::max(extent.columns, source.columns())};
-      copies.parts[count++] = {source.read_operand(), place.write_operand(), source.columns(), extent.rows};
-    }
-  }
-  copy_collected();
 }
 
 class LanguageModelling : public Objective {
@@ -158,7 +134,7 @@ class LanguageModelling : public Objective {
       : model_(model),
         options_(options),
         valid_ids_(valid_ids),
-        validation_(evaluation_reading(options, options.eval_streams, line_end,
+        validation_(evaluation_reading(options, options.eval_streams, options.eval_warm_up, line_end,
                                        model.options().trained_initial_states)),
         unknown_id_(unknown_id),
         batches_(options.batches, train_ids, line_end, seed),
@@ -195,15 +171,18 @@ class LanguageModelling : public Objective {
     size_t next = part.first_index;
     random.slice = {options_.micro_batch, part.first, chunk_.streams};
     model_.begin_update(random);
-    const int64_t count = options_.loss == LossScale::mean ? chunk_.scored : chunk_.streams;
-    const real scale = real(1) / static_cast<real>(count);
+    const real scale = real(1) / static_cast<real>(averaged());
+    const auto mean = [&](const Variable& total) {
+      return count_is_staged_ ? scale_rows(total, reciprocals(*indices.back(), model_.device()))
+                              : total * scale;
+    };
     after_ = states_before(part);
     Loss loss;
     forward(
         part, after_, [&](const Chunk&) { return indices[next++]; },
         [&](const LanguageModel::Output& output, const Chunk&) {
           const CrossEntropy nats = model_.cross_entropy(output, indices[next++]);
-          const Variable sum = penalized(nats.total * scale, output);
+          const Variable sum = penalized(mean(nats.total), output);
           loss.minimised = loss.minimised.defined() ? loss.minimised + sum : sum;
           loss.reported.push_back(nats.each);
         });
@@ -329,18 +308,19 @@ class LanguageModelling : public Objective {
       }
     }
     batch.scored = chunk_.scored;
+    count_is_staged_ = false;
     // Merity et al. 2018, section 5. A sum over time is proportional to the chunk's length by itself.
     if (options_.batches.chunks.deviation > 0 && options_.loss == LossScale::mean)
       batch.rate_factor =
           static_cast<double>(chunk_.steps) / static_cast<double>(options_.batches.chunks.length);
-    // A step cannot be replayed where the host takes part: with batch normalisation it counts rows, with
-    // padding it marks what is not scored, with an adaptive softmax it counts the targets of each cluster.
     // Trained initial states are computed anew, not read from states_, whose addresses a captured graph has.
-    if (carries_state() && model_.options().output != OutputKind::adaptive && !begins_with_trained_states() &&
-        model_.buffers().empty() && !look_across_rows(model_.cells()) &&
-        chunk_.scored == chunk_.steps * chunk_.streams)
-      batch.kind = chunk_.steps;
+    if (!is_gpu(model_.device()) || !model_.can_be_recorded() || begins_with_trained_states()) return;
+    batch.kind = {chunk_.steps};
+    count_is_staged_ = !carries_state();  // of lines, and of the last crops, not everything is scored
+    if (count_is_staged_) batch.indices.push_back({static_cast<int32_t>(averaged())});
   }
+  /// What the sum of the losses of chunk_ is divided by.
+  int64_t averaged() const { return options_.loss == LossScale::mean ? chunk_.scored : chunk_.streams; }
   /// This rank's.
   std::vector<Part> own_parts_of(const Chunk& chunk) const {
     const std::vector<Part> all = parts_of(chunk);
@@ -407,7 +387,8 @@ class LanguageModelling : public Objective {
   int64_t ranks_ = 1, rank_ = 0;
   int64_t epoch_ = 1;
   Chunk chunk_;
-  std::vector<Part> parts_;  // of the chunk, this rank's
+  std::vector<Part> parts_;       // of the chunk, this rank's
+  bool count_is_staged_ = false;  // averaged(), behind the indices of parts_
   // [batch, H] of each layer, always in one place; the initial states if no state is carried.
   std::vector<State> states_;
   std::vector<State> after_;  // the states after the part whose loss was computed last

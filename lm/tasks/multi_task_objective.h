@@ -76,7 +76,7 @@ class MultiTaskObjective : public Objective {
       batch = {};
       check(objective.next_batch(batch), "[multi-task] the task {} has no batch", tasks_[now_].name);
     }
-    if (batch.kind) batch.kind = *batch.kind * std::ssize(tasks_) + static_cast<int64_t>(now_);
+    if (!batch.kind.empty()) batch.kind.push_back(static_cast<int64_t>(now_));
     return true;
   }
   /// Those of the first task, then those of the second, and so on.

@@ -40,6 +40,8 @@ class SentenceObjective : public Objective {
     batch.parts = staged_.share.count > 0 ? parts() : 0;
     batch.indices = batch.parts > 0 ? indices_of(staged_) : std::vector<std::vector<int32_t>>();
     batch.scored = scored() * parts();
+    if (batch.parts > 0 && is_gpu(model_.device())) make_rectangles(batch);
+    is_rectangle_ = !batch.kind.empty();
     return true;
   }
   /// The largest batch, and the smallest: products of few rows keep packed weights (tensor/products/gemm.h).
@@ -59,7 +61,7 @@ class SentenceObjective : public Objective {
   Loss loss(int64_t /*part*/, const std::vector<Tokens>& indices, RandomContext random) override {
     begin_update(random);
     const CrossEntropy nats = nats_of_staged(indices);
-    return {nats.total / static_cast<real>(averaged()), {nats.each}};
+    return {mean(nats.total, indices), {nats.each}};
   }
   int64_t scored_per_epoch() const override { return batches_.scored() * parts(); }
   /// `progress` gets the number of items done.
@@ -80,6 +82,26 @@ class SentenceObjective : public Objective {
  protected:
   /// What a user can make smaller so that batches have fewer steps.
   virtual std::string limit_of_lengths() const { return "the longest sentences"; }
+  /// On a GPU: calls make_rectangles_of() all sides of staged_, if then nothing else of it decides what is
+  /// launched.
+  virtual void make_rectangles(Batch& /*batch*/) {}
+  /// Makes the launches follow from few numbers, the kind: pads each side to a multiple of four steps, and
+  /// stages its lengths behind the indices (Lengths::staged). There the host would set the pace, so rows of
+  /// padding cost less than other launches for each batch.
+  template <class... Sides>
+  void make_rectangles_of(Batch& batch, Sides&... sides) {
+    (lengthen(sides, (sides.steps + 3) / 4 * 4), ...);
+    batch.indices = indices_of(staged_);
+    batch.kind = {staged_.share.count, sides.steps...};
+    for (auto&& lists : {staged_lists(sides.lengths, sides.steps)...})
+      batch.indices.insert(batch.indices.end(), lists.begin(), lists.end());
+    batch.indices.push_back({static_cast<int32_t>(averaged())});
+  }
+  /// A sum of losses of staged_ divided by averaged().
+  Variable mean(const Variable& total, const std::vector<Tokens>& indices) const {
+    if (!is_rectangle_) return total / static_cast<real>(averaged());
+    return scale_rows(total, reciprocals(*indices.back(), model_.device()));
+  }
   virtual CrossEntropy nats_of_staged(const std::vector<Tokens>& indices) {
     return nats_of(model_, staged_, indices);
   }
@@ -107,6 +129,7 @@ class SentenceObjective : public Objective {
   Staged staged_;
 
  private:
+  bool is_rectangle_ = false;  // staged_
   int64_t epoch_ = 1;
 };
 

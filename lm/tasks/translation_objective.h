@@ -60,12 +60,13 @@ inline std::vector<std::vector<int32_t>> indices_of(const PairBatch& batch) {
   return {batch.source.ids, batch.target.inputs, batch.target.targets};
 }
 /// -log p of each target symbol of a batch, after its true previous symbols. The ids lie on the model's
-/// device.
+/// device, and behind them, where it is to be replayed, what is staged of the lengths of source and target.
 inline CrossEntropy nats_of(EncoderDecoder& model, const PairBatch& batch, const std::vector<Tokens>& indices,
                             double smoothing = 0) {
   const int64_t B = batch.source.sentences;
-  const auto source = model.encode({indices[0], batch.source.steps, B, batch.source.lengths});
-  const auto output = model.decode({indices[1], batch.target.steps, B, batch.target.lengths}, source);
+  const auto source = model.encode({indices[0], batch.source.steps, B, {batch.source.lengths, indices, 3}});
+  const auto output =
+      model.decode({indices[1], batch.target.steps, B, {batch.target.lengths, indices, 7}}, source);
   return model.cross_entropy(output.readout, indices[2], smoothing);
 }
 
@@ -188,6 +189,9 @@ class Translation : public SentenceObjective<EncoderDecoder, PairBatches, Transl
   }
 
  private:
+  void make_rectangles(Batch& batch) override {
+    if (model_.can_be_recorded()) make_rectangles_of(batch, staged_.source, staged_.target);
+  }
   CrossEntropy nats_of_staged(const std::vector<Tokens>& indices) override {
     return nats_of(model_, staged_, indices, options_.label_smoothing);
   }

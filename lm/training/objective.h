@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +24,8 @@ struct Batch {
   /// Batches of the same kind launch the same kernels on tensors of the same shapes, so that a GPU records
   /// the launches once and then replays them without calling loss() and carry_state(). Everything that these
   /// take from the host, except `indices`, must be the same for all batches of the kind (so not, for example,
-  /// the Lengths of a batch). None: this batch runs eagerly.
-  std::optional<int64_t> kind{};
+  /// the Lengths of a batch). Empty: this batch runs eagerly.
+  std::vector<int64_t> kind{};
 };
 
 /// The loss of one part of a batch.

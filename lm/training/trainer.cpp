@@ -168,8 +168,9 @@ void Trainer::step() {
     // A replay writes the weights unseen: this raises their version, so that copies made from them are made
     // again.
     model_.values().mutable_data();
-    const bool replays = replays_ && batch_.kind && !ranks_;  // AllReduce is not for graphs
-    gpu_->run({batch_.kind.value_or(0), average_.started()}, replays, update);
+    const bool replays = replays_ && !batch_.kind.empty() && !ranks_;  // AllReduce is not for graphs
+    batch_.kind.push_back(average_.started());
+    gpu_->run(batch_.kind, replays, update);
     pending_steps_.push_back(step_);
   } else {
     update();

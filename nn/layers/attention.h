@@ -42,7 +42,8 @@ class Attention : public Module {
     Variable values;  // the states, [B, S, source]; zeros in the padding
     Lengths lengths;
   };
-  /// states [S, B, source], as a recurrent stack returns them; their padding may hold any values.
+  /// states [S, B, source], as a recurrent stack returns them; their padding may hold any values, with staged
+  /// lengths zeros only.
   Source prepare(const Variable& states, const Lengths& lengths = {}) const;
 
   /// Some of the sentences of a batch, in the given order.

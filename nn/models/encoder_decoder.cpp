@@ -263,6 +263,10 @@ EncoderDecoder::Step EncoderDecoder::step(const Tokens& ids, const Position& pos
   return step;
 }
 
+bool EncoderDecoder::can_be_recorded() const {
+  return encoder_ && !look_across_rows(encoder_->stack.cells()) && !look_across_rows(decoder_->stack.cells());
+}
+
 CrossEntropy EncoderDecoder::cross_entropy(const Variable& readout, const Tokens& targets,
                                            double smoothing) const {
   return linear_cross_entropy(readout, decoder_->output->weight, decoder_->output->bias, targets, smoothing);

@@ -153,6 +153,10 @@ class EncoderDecoder : public Module {
   /// (autograd/cross_entropy.h). Target -1: not scored.
   CrossEntropy cross_entropy(const Variable& readout, const Tokens& targets, double smoothing = 0) const;
 
+  /// Whether the launches for sentences of staged lengths (autograd/sequence.h) follow from the sizes of a
+  /// batch, so that a GPU can replay them: not where batch normalisation counts rows.
+  bool can_be_recorded() const;
+
   const EncoderDecoderOptions& options() const { return options_; }
   int64_t target_vocabulary() const { return decoder_->output->weight.shape()[0]; }
 

@@ -1,6 +1,10 @@
 // The recurrent language model.
 #include "nn/models/language_model.h"
 
+#include <algorithm>
+
+#include "tensor/kernels/kernels.h"
+
 namespace rondo {
 namespace {
 
@@ -109,6 +113,10 @@ CrossEntropy LanguageModel::cross_entropy(const Output& output, const Tokens& ta
              : linear_cross_entropy(output.features, decoder_->weight, decoder_->bias, targets);
 }
 
+bool LanguageModel::can_be_recorded() const {
+  return !adaptive_ && buffers().empty() && !look_across_rows(cells());
+}
+
 std::vector<State> streams_of(const std::vector<State>& states, int64_t first, int64_t count) {
   if (states.empty() || (first == 0 && count == states.front().h.shape()[0])) return states;
   return mapped(states, [&](const Variable& x) { return x.slice(first, first + count); });
@@ -116,6 +124,32 @@ std::vector<State> streams_of(const std::vector<State>& states, int64_t first, i
 
 std::vector<State> detached(const std::vector<State>& states) {
   return mapped(states, [](const Variable& x) { return x.detached(); });
+}
+
+void copy_states(const std::vector<State>& from, const std::vector<State>& to, int64_t first) {
+  CopySeveral copies{};
+  int count = 0;
+  Extent extent;
+  Device device = Device::cpu;
+  const auto copy_collected = [&] {
+    if (count > 0) launch(device, extent, copies);
+    copies = {}, extent = {}, count = 0;
+  };
+  for (size_t layer = 0; layer < to.size(); ++layer) {
+    const std::vector<State::Named> of = from[layer].tensors(), into = to[layer].tensors();
+    for (size_t i = 0; i < of.size(); ++i) {
+      const Tensor &source = of[i].value.value(),
+                   place = into[i].value.value().slice(first, first + source.rows());
+      check_one_device("copy_states", place, source);
+      check(source.shape() == place.shape(), "[copy_states] {} does not fit into {}", source.shape(),
+            place.shape());
+      if (count == CopySeveral::most) copy_collected();
+      device = place.device();
+      extent = {extent.rows + source.rows(), std::max(extent.columns, source.columns())};
+      copies.parts[count++] = {source.read_operand(), place.write_operand(), source.columns(), extent.rows};
+    }
+  }
+  copy_collected();
 }
 
 }  // namespace rondo

@@ -49,6 +49,11 @@ class LanguageModel : public Module {
   CrossEntropy cross_entropy(const Output& output, const Tokens& targets) const;
   std::vector<State> initial_states(int64_t batch) const { return recurrent_.initial_states(batch); }
 
+  /// Whether the launches for a chunk of staged ids follow from its size, so that a GPU can replay them: not
+  /// where the host takes part, with batch normalisation, which counts rows and steps, and with an adaptive
+  /// softmax, which counts the targets of each cluster.
+  bool can_be_recorded() const;
+
   /// The cells of all layers, in the order of RecurrentStack::cells().
   std::vector<Cell*> cells() const { return recurrent_.cells(); }
 
@@ -74,5 +79,7 @@ class LanguageModel : public Module {
 std::vector<State> detached(const std::vector<State>& states);
 /// Rows [first, first + count) of each state.
 std::vector<State> streams_of(const std::vector<State>& states, int64_t first, int64_t count);
+/// Copies `from` to rows [first, first + rows of `from`) of each state in `to`.
+void copy_states(const std::vector<State>& from, const std::vector<State>& to, int64_t first = 0);
 
 }  // namespace rondo

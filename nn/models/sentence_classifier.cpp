@@ -9,13 +9,9 @@ namespace {
 /// The mean over the first lengths[b] steps of each sentence; the others are zeros.
 Variable mean_over_time(const Variable& states, const Lengths& lengths) {
   const int64_t T = states.shape()[0], B = states.shape()[1];
-  std::vector<real> shares;
-  for (int64_t b = 0; b < B; ++b) {
-    const int64_t steps = lengths.empty() ? T : lengths[static_cast<size_t>(b)];
-    check(steps > 0, "[classifier] a sentence of no step has no mean");
-    shares.push_back(1 / static_cast<real>(steps));
-  }
-  return scale_rows(sum_over_first(states), Tensor::from(shares, {B}, states.value().device()));
+  const Lengths all = lengths.empty() ? Lengths(static_cast<size_t>(B), T) : lengths;
+  for (const int64_t steps : all) check(steps > 0, "[classifier] a sentence of no step has no mean");
+  return scale_rows(sum_over_first(states), reciprocals(*all.counts(), states.value().device()));
 }
 
 }  // namespace

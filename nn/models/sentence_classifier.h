@@ -42,6 +42,9 @@ class SentenceClassifier : public Module {
 
   /// s after its dropout, [B, H]; each sentence has one step or more.
   Variable summary(const SentenceInput& input);
+  /// Whether the launches for sentences of staged lengths (autograd/sequence.h) follow from the sizes of a
+  /// batch: not where batch normalisation counts rows.
+  bool can_be_recorded() const { return !look_across_rows(recurrent_.cells()); }
   /// Logits of all classes, [B, K].
   Variable logits(const Variable& summary) const { return output_(summary); }
   /// -log p(label) in nats. Label -1: not scored.

@@ -16,14 +16,18 @@ std::optional<RowMap> map_unless_identity(std::vector<int32_t> from, int64_t row
 }
 
 Variable mapped(const std::optional<RowMap>& map, const Variable& x) { return map ? map_rows(x, *map) : x; }
-Variable mapped_back(const std::optional<RowMap>& map, const Variable& x) {
-  return map ? map_rows(x, map->inverse()) : x;
-}
 
 }  // namespace
 
 PackedSteps::PackedSteps(const Lengths& lengths, int64_t T, int64_t B, Direction direction) : T_(T), B_(B) {
   check_lengths("recurrent", lengths, B, T);
+  if (lengths.staged) {
+    staged_ = lengths.staged;
+    rows_.assign(static_cast<size_t>(T), B);
+    if (direction == Direction::reverse) steps_ = RowMap(staged_->reversed);
+    back_ = steps_ ? steps_ : RowMap(staged_->within);
+    return;
+  }
   const auto length = [&](int32_t b) { return lengths.empty() ? T : lengths[static_cast<size_t>(b)]; };
   std::vector<int32_t> order(static_cast<size_t>(B)), from;
   std::iota(order.begin(), order.end(), 0);
@@ -41,6 +45,7 @@ PackedSteps::PackedSteps(const Lengths& lengths, int64_t T, int64_t B, Direction
   }
   order_ = map_unless_identity(std::move(order), B);
   steps_ = map_unless_identity(std::move(from), T * B);
+  if (steps_) back_ = steps_->inverse();
 }
 
 LayerInput PackedSteps::packed(const LayerInput& input) const {
@@ -53,10 +58,12 @@ LayerInput PackedSteps::packed(const LayerInput& input) const {
   return {gather_rows(input.table, of_steps), input.table, of_steps};
 }
 Variable PackedSteps::padded(const Variable& steps) const {
-  return reshape(mapped_back(steps_, steps), {T_, B_, steps.shape().columns()});
+  return reshape(mapped(back_, steps), {T_, B_, steps.shape().columns()});
 }
 Variable PackedSteps::sorted(const Variable& x) const { return mapped(order_, x); }
-Variable PackedSteps::unsorted(const Variable& x) const { return mapped_back(order_, x); }
+Variable PackedSteps::unsorted(const Variable& x) const {
+  return order_ ? map_rows(x, order_->inverse()) : x;
+}
 
 PackedState::PackedState(const PackedSteps& steps, const State& initial)
     : steps_(steps), state_(initial.map([&](const Variable& x) { return steps.sorted(x); })) {}
@@ -71,13 +78,27 @@ const State& PackedState::of_first(int64_t rows) {
   return state_ = slice(0, rows);
 }
 
+void PackedState::set(State next) {
+  state_ = std::move(next);
+  if (steps_.last()) all_.push_back(state_);
+}
+
 State PackedState::last() const {
-  if (ended_.empty()) return state_;
   size_t part = 0;
-  return state_.map([&](const Variable& longest) {
-    std::vector<Variable> values{longest};
-    for (auto it = ended_.rbegin(); it != ended_.rend(); ++it) values.push_back(it->tensors()[part].value);
+  const auto rows_of = [&](auto first, auto end) {  // of one tensor of these states
+    std::vector<Variable> values;
+    for (; first != end; ++first) values.push_back(first->tensors()[part].value);
     ++part;
+    return values;
+  };
+  if (steps_.last())
+    return state_.map([&](const Variable&) {
+      return gather_rows(concat_rows(rows_of(all_.begin() + 1, all_.end())), *steps_.last());
+    });
+  if (ended_.empty()) return state_;
+  return state_.map([&](const Variable& longest) {
+    std::vector<Variable> values = rows_of(ended_.rbegin(), ended_.rend());
+    values.insert(values.begin(), longest);
     return steps_.unsorted(concat_rows(values));
   });
 }

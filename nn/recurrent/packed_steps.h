@@ -1,7 +1,8 @@
 // The steps of sequences of different lengths without their padding, as PyTorch's PackedSequence has them:
 // the sequences are sorted by length, the longest one first, so that those that have a step t are the first
 // rows of step t - 1, and the rows of all steps follow one another. So no step is computed for padding, and
-// a cell never sees it. Next: nn/recurrent/recurrent_layer.h.
+// a cell never sees it. Of staged lengths (autograd/sequence.h), each step has all rows instead, in the order
+// of the batch, and what comes of the padding is left out behind. Next: nn/recurrent/recurrent_layer.h.
 #pragma once
 
 #include <optional>
@@ -17,7 +18,7 @@ enum class Direction { forward, reverse };
 
 class PackedSteps {
  public:
-  /// The sequences are [T, B, ..]; in reverse each sequence is read from its last step to its first. Throws
+  /// The sequences are [T, B, ..]; in reverse each sequence is read from its last step to its first.
   /// Throws Error unless lengths are empty (no padding) or B numbers from 0 to T.
   PackedSteps(const Lengths& lengths, int64_t T, int64_t B, Direction direction);
 
@@ -29,11 +30,14 @@ class PackedSteps {
   /// [B, W], a row for each sequence, in the order of length, and back.
   Variable sorted(const Variable& x) const;
   Variable unsorted(const Variable& x) const;
+  /// The row of each sequence's last step among those of all steps; null: sequences drop out where they end.
+  const Tokens* last() const { return staged_ ? &staged_->last : nullptr; }
 
  private:
   int64_t T_, B_;
   std::vector<int64_t> rows_;
-  std::optional<RowMap> order_, steps_;  // none: as they are
+  std::shared_ptr<const StagedLengths> staged_;
+  std::optional<RowMap> order_, steps_, back_;  // none: as they are
 };
 
 /// The state of the sequences from step to step, while those that have ended drop out.
@@ -44,7 +48,7 @@ class PackedState {
   /// Returns the state of the first `rows` sequences, which have the next step; the others have ended.
   const State& of_first(int64_t rows);
   /// After a step.
-  void set(State next) { state_ = std::move(next); }
+  void set(State next);
   /// Returns the states of all sequences after their last steps, in the order of the batch.
   State last() const;
 
@@ -52,6 +56,7 @@ class PackedState {
   const PackedSteps& steps_;
   State state_;               // of those that go on
   std::vector<State> ended_;  // the shortest sequences first
+  std::vector<State> all_;    // before the first step and after each, if none drops out
 };
 
 }  // namespace rondo

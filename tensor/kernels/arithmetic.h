@@ -98,6 +98,18 @@ struct ScaleRows {
   }
 };
 
+/// to[i] = 1 / counts[i].
+struct Reciprocals {
+  static constexpr auto visit = Visit::elements;
+  const int32_t* counts;
+  real* to;
+  HD void operator()(auto row, int64_t /*r*/, int64_t begin) const {
+    const int32_t* of = counts + begin;
+    real* out = to + begin;
+    row.for_each([=](int64_t j) { out[j] = 1 / static_cast<real>(of[j]); });
+  }
+};
+
 /// to[i, j] += sum_r x[r, j] over the rows [i * height, (i + 1) * height) of x, which has `rows`; or `to` is
 /// that sum, if it does not add. Launched with the size of `to`.
 struct ColumnSums {
@@ -132,7 +144,7 @@ struct PartialSums {
   }
 };
 
-using ArithmeticKernels =
-    KernelList<Fill, Copy, CopySeveral, RoundToBf16, Accumulate, Scale, ScaleRows, ColumnSums, PartialSums>;
+using ArithmeticKernels = KernelList<Fill, Copy, CopySeveral, RoundToBf16, Accumulate, Scale, ScaleRows,
+                                     Reciprocals, ColumnSums, PartialSums>;
 
 }  // namespace rondo

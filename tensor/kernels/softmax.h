@@ -158,10 +158,11 @@ struct LogitsCrossEntropyBackward {
   }
 };
 
-/// loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets >= 0. If `differentiates`, x is replaced by its
-/// gradient: x[r] = softmax(x[r]) - onehot(target[r]). With smoothing, `smoothed` gets the loss with smoothed
-/// labels, loss[r] + smoothing * (x[r, target[r]] - mean(x[r])), and the gradient is that of this loss:
-/// onehot(target[r]) becomes (1 - smoothing) * onehot(target[r]) + smoothing / columns.
+/// loss[r] = log_sum_exp(x[r]) - x[r, target[r]]; a target below 0 gives loss 0 and no gradient. If
+/// `differentiates`, x is replaced by its gradient: x[r] = softmax(x[r]) - onehot(target[r]). With smoothing,
+/// `smoothed` gets the loss with smoothed labels, loss[r] + smoothing * (x[r, target[r]] - mean(x[r])), and
+/// the gradient is that of this loss: onehot(target[r]) becomes (1 - smoothing) * onehot(target[r]) +
+/// smoothing / columns.
 struct CrossEntropyInPlace {
   static constexpr auto visit = Visit::rows;
   Operand x;
@@ -173,6 +174,12 @@ struct CrossEntropyInPlace {
   HD void operator()(auto row, int64_t r) const {
     real* to = row_of(x, r);
     const int32_t target = targets[r];
+    if (target < 0) {  // the same for all threads
+      if (differentiates) fill_row(row, to, 0);
+      if (row.first()) loss[r] = 0;
+      if (row.first() && smoothing > 0) smoothed[r] = 0;
+      return;
+    }
     const real at_target = to[target];  // read before any thread writes: maximum() is a barrier
     auto logits = row.keep(to);
     const real sum = smoothing > 0 ? logits.sum([](auto v) { return v; }) : real(0);
@@ -194,13 +201,19 @@ struct CrossEntropyInPlace {
 };
 
 /// posterior[r] = softmax(log_prior[r] - loss[r]), with the loss of each expert; mixed[r] = -log of the
-/// sum of exp(log_prior[r] - loss[r]).
+/// sum of exp(log_prior[r] - loss[r]). For a target below 0 both are 0.
 struct MixtureLoss {
   static constexpr auto visit = Visit::rows;
+  const int32_t* targets;
   Operand log_prior, loss, posterior;
   real* mixed;
   HD void operator()(auto row, int64_t r) const {
     real* to = row_of(posterior, r);
+    if (targets[r] < 0) {  // the same for all threads
+      fill_row(row, to, 0);
+      if (row.first()) mixed[r] = 0;
+      return;
+    }
     row.map(
         to, [](auto prior, auto nats) { return prior - nats; }, row_of(log_prior, r), row_of(loss, r));
     const auto joints = row.keep(to);

@@ -98,7 +98,6 @@ struct Arena {
 struct State {
   Arena arena;
   std::vector<Work> queue;
-  int64_t queued = 0;  // all work so far
   std::map<const void*, std::size_t> pinned;
   std::shared_ptr<std::vector<Work>> captured;  // where work goes while a graph is made
   cudaError_t failure = cudaSuccess;            // for good
@@ -134,7 +133,7 @@ cudaError_t enqueue(Work work) {
   State& gpu = state();
   if (gpu.failure != cudaSuccess) return gpu.failure;
   (gpu.captured ? *gpu.captured : gpu.queue).push_back(std::move(work));
-  ++gpu.queued;
+  ++gpu.counts.queued;
   return cudaSuccess;
 }
 
@@ -267,7 +266,7 @@ cudaError_t run(std::vector<Work>& beside) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return run(stream->beside); }
 
 cudaError_t rondo::emulated_gpu::enqueue_beside(cudaStream_t stream, Work work) {
-  if (stream->waits_for != state().queued) misuse("a sum of numbers that may not be there yet");
+  if (stream->waits_for != state().counts.queued) misuse("a sum of numbers that may not be there yet");
   stream->beside.push_back(std::move(work));
   return state().failure;
 }
@@ -314,7 +313,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->done = std::make_shared<bool>(false);
   event->beside = std::exchange(stream->beside, {});
   const cudaError_t answer = enqueue([done = event->done] { *done = true; });
-  event->queued = state().queued;
+  event->queued = state().counts.queued;
   return answer;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 
 #include "cuda/runtime.h"
@@ -16,33 +17,66 @@
 namespace rondo {
 namespace {
 
-TEST(EmulatedGpu, AStepIsOneUploadAndOneGraphAndNoWait) {
-  const std::vector<int32_t> ids = some_ids(4000);
-  Recipe recipe = small_recipe("lstm");
-  recipe.trainer.clip = 0.25;
-  Training training(recipe, 11, ids, {}, Device::cuda);
-  advance(training, 2);
+emulated_gpu::Counts counts_while(const std::function<void()>& work) {
   const emulated_gpu::Counts before = emulated_gpu::counts();
-  advance(training, 20);
-  const emulated_gpu::Counts& after = emulated_gpu::counts();
-  EXPECT_EQ(after.waits, before.waits);
-  EXPECT_EQ(after.uploads, before.uploads + 20);
-  EXPECT_EQ(after.graph_launches, before.graph_launches + 20);
-  EXPECT_EQ(after.system_allocations, before.system_allocations);
+  work();
+  emulated_gpu::Counts counts = emulated_gpu::counts();
+  counts.uploads -= before.uploads, counts.graph_launches -= before.graph_launches;
+  counts.waits -= before.waits, counts.queued -= before.queued;
+  counts.system_allocations -= before.system_allocations;
+  return counts;
 }
 
-// Sentences of different lengths: which rows are padding differs from step to step, and no step is replayed.
-TEST(EmulatedGpu, AStepOfSentencesDoesNotWait) {
+TEST(EmulatedGpu, AStepIsOneUploadAndOneGraphAndNoWait) {
+  const std::vector<int32_t> ids = some_ids(4000);
+  for (const Batching batching : {Batching::streams, Batching::crops}) {
+    Recipe recipe = small_recipe("lstm");
+    recipe.trainer.clip = 0.25;
+    recipe.language_model().train.batches.batching = batching;
+    Training training(recipe, 11, ids, {}, Device::cuda);
+    advance(training, 2);
+    const emulated_gpu::Counts counts = counts_while([&] { advance(training, 20); });
+    EXPECT_EQ(counts.waits, 0);
+    EXPECT_EQ(counts.uploads, 20);
+    EXPECT_EQ(counts.graph_launches, 20);
+    EXPECT_EQ(counts.system_allocations, 0);
+  }
+}
+
+// The first chunk runs eagerly, the second is recorded. The last one has fewer steps.
+TEST(EmulatedGpu, AnEvaluatedChunkIsOneUploadAndOneGraphAndNoWait) {
+  const std::vector<int32_t> ids = some_ids(12 * rows_at_once + 50);
+  for (const int64_t streams : {1, 8}) {
+    Training training(small_recipe("lstm"), 11, ids, {}, Device::cuda);
+    const auto counts_of = [&](int64_t chunks) {
+      const auto size = static_cast<size_t>(chunks * rows_at_once + 41);
+      return counts_while(
+          [&] { evaluate_ids(training.model, std::span(ids).first(size), {.streams = streams}); });
+    };
+    const emulated_gpu::Counts few = counts_of(4), many = counts_of(12);
+    EXPECT_EQ(few.graph_launches, 3) << streams;
+    EXPECT_EQ(many.graph_launches, few.graph_launches + 8) << streams;
+    EXPECT_EQ(many.uploads, few.uploads + 8) << streams;
+    EXPECT_EQ(many.waits, few.waits) << streams;
+    EXPECT_EQ(many.queued, few.queued + 3 * 8) << streams << ": nothing but upload, mark and graph";
+  }
+}
+
+// Sentences of different lengths, with a few lengths of padding: in the second epoch all are recorded.
+TEST(EmulatedGpu, AStepOfATranslatorIsOneUploadAndOneGraphAndNoWait) {
   EncoderDecoderOptions options = small_encoder_decoder();
   options.attention = Score::general;
   ReversalTraining training({.batches = {.order = {.batch = 20}}}, options, 600, Device::cuda);
-  training.advance(30);                   // an epoch: from now on no batch is larger than one before
-  const auto waits_of = [&](int steps) {  // and of asking for their loss
-    const int64_t before = emulated_gpu::counts().waits;
-    training.advance(steps);
-    return emulated_gpu::counts().waits - before;
+  training.advance(90);
+  const auto counts_of = [&](int steps) {  // and of asking for their loss
+    return counts_while([&] { training.advance(steps); });
   };
-  EXPECT_EQ(waits_of(10), waits_of(1));
+  const emulated_gpu::Counts one = counts_of(1), many = counts_of(31);
+  EXPECT_EQ(many.graph_launches, 31);
+  EXPECT_EQ(many.uploads, 31);
+  EXPECT_EQ(many.waits, one.waits);
+  EXPECT_EQ(many.queued, one.queued + 3 * 30) << "nothing but upload, mark and graph";
+  EXPECT_EQ(many.system_allocations, 0);
 }
 
 // Tensor cores load 16 bytes at once; whatever widths a model has, no product of a step is kept from it: rows

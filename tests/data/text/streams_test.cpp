@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "tests/data/files.h"
+#include "tests/tensor/errors.h"
 
 namespace rondo {
 namespace {
@@ -52,6 +54,28 @@ std::vector<int> targets_seen(Streams& streams, std::size_t n, std::int64_t step
   EXPECT_EQ(scored, streams.scored());
   EXPECT_EQ(scored, std::accumulate(seen.begin(), seen.end(), std::int64_t{0}));
   return seen;
+}
+
+// 23 targets and two times 2 before are three times 9.
+TEST(Streams, AStreamAfterAWarmUpBeginsEarlier) {
+  const Ids ids = counting(24);
+  Streams streams = Streams::for_evaluation(ids, 3, 2);
+  EXPECT_EQ(streams.scored(), 23);
+  Ids targets;
+  Chunk chunk;
+  for (const std::int64_t steps : {1, 2, 8}) {  // a warm-up may end within a chunk
+    ASSERT_TRUE(streams.next(steps, chunk));
+    for (std::size_t i = 0; i < chunk.targets.size(); ++i) {
+      const std::int64_t t = std::ssize(targets) / 3, b = std::ssize(targets) % 3;
+      EXPECT_EQ(chunk.inputs[i], 7 * b + t);
+      targets.push_back(chunk.targets[i]);
+      EXPECT_EQ(targets.back(), b > 0 && t < 2 ? Chunk::ignore_index : 7 * b + t + 1);
+    }
+  }
+  EXPECT_FALSE(streams.next(1, chunk));
+  EXPECT_EQ(targets.size() - static_cast<std::size_t>(std::ranges::count(targets, Chunk::ignore_index)), 23u);
+  EXPECT_EQ(any_error_of([&] { Streams::for_evaluation(ids, 12, 12); }),
+            "[streams] 12 streams after 12 symbols each are too many for 24 symbols");
 }
 
 TEST(Streams, TrainingLayoutIsTimeMajor) {

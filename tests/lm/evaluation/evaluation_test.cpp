@@ -56,9 +56,25 @@ TEST_F(EvaluationTest, LinesAreTextsOfTheirOwn) {
   EXPECT_NEAR(it.nats_sum, nats, 1e-5 * nats);
 }
 
+// 199 targets and two times 10 before are three times 73.
+TEST_F(EvaluationTest, AStreamAfterAWarmUpIsReadFromEarlierOn) {
+  const std::vector<int32_t> ids = some_ids(200);
+  double nats = 0;
+  for (int64_t stream = 0; stream < 3; ++stream) {
+    const auto begin = ids.begin() + stream * 63;
+    nats += alone({begin, begin + 74}).nats_sum;
+    if (stream > 0) nats -= alone({begin, begin + 11}).nats_sum;
+  }
+  const Evaluation it = evaluate_ids(model, ids, {.streams = 3, .warm_up = 10});
+  EXPECT_EQ(it.symbols, 199);
+  EXPECT_NEAR(it.nats_sum, nats, 1e-5 * nats);
+  EXPECT_GT(std::abs(it.nats_sum - evaluate_ids(model, ids, {.streams = 3}).nats_sum), 1e-4 * nats);
+}
+
 TEST(Reading, SaysHow) {
   EXPECT_EQ(Reading{}.text(), "one stream");
   EXPECT_EQ((Reading{.streams = 10}.text()), "10 streams");
+  EXPECT_EQ((Reading{.streams = 64, .warm_up = 200}.text()), "64 streams, 200 symbols before each");
   EXPECT_EQ((Reading{.line_end = 3}.text()), "lines from a zero state");
   EXPECT_EQ((Reading{.sequence = 200}.text()), "sequences of 200 from a zero state");
   EXPECT_EQ((Reading{.line_end = 3, .trained_initial_states = true}.text()),

@@ -34,7 +34,7 @@ const std::string of_texts_and_training = R"(
     train.schedule=plateau&train.eval_every=1&train.learning_rate=0.5|train.patience=1
     train.batch=4 train.length=7 train.length_deviation=2 train.reset_every=1
     model.cell=bn_lstm|train.micro_batch=4 train.loss=sum_over_time train.activation_regularization=2
-    train.temporal_regularization=2 train.eval_streams=2 train.final_streams=2 train.eval_every=5
+    train.temporal_regularization=2 train.eval_streams=2 train.eval_streams=2|train.eval_warm_up=9 train.final_streams=2 train.eval_every=5
     train.log_every=3 train.probe_every=1)";
 
 const std::string of_pieces_of_words = R"(

@@ -6,6 +6,50 @@
 namespace rondo {
 namespace {
 
+/// What may differ between sentences of one length and of many, and random numbers of all kinds.
+std::vector<EncoderDecoderOptions> various_options() {
+  EncoderDecoderOptions plain = small_encoder_decoder(), fed = plain, variational = plain;
+  plain.dropout = 0.2;
+  plain.cell = "gru";
+  plain.attention = Score::none;
+  plain.bidirectional = true;
+  fed.input_feeding = true;
+  fed.attention = Score::additive;
+  fed.bridge = Bridge::copy;
+  fed.regularization.zoneout = 0.2;
+  variational.variational = true;
+  variational.dropout = variational.regularization.dropout = variational.regularization.weight_drop = 0.2;
+  variational.encoder_layers = variational.decoder_layers = 2;
+  variational.trained_initial_states = true;
+  return {plain, fed, variational};
+}
+const TranslationOptions smoothed{.batches = {.order = {.batch = 10}, .reverse_source = true},
+                                  .label_smoothing = 0.1};
+
+TEST(TranslationOnGpu, ReplayedIsEager) {
+  NEED_GPU();
+  for (const EncoderDecoderOptions& options : various_options()) {
+    const auto trained = [&](bool replays) {
+      ReversalTraining training(smoothed, options, 100, Device::cuda);
+      training.trainer.set_replay(replays);
+      const double nats = training.advance(25);
+      return std::pair(nats, training.model.values().to_vector());
+    };
+    EXPECT_EQ(trained(true), trained(false)) << options.cell;
+  }
+}
+
+TEST(TranslationOnGpu, OfRectanglesIsThatOfTheCpu) {
+  NEED_GPU();
+  for (const EncoderDecoderOptions& options : various_options()) {
+    ReversalTraining on_cpu(smoothed, options, 100), on_gpu(smoothed, options, 100, Device::cuda);
+    for (int i = 0; i < 12; ++i) {  // rounding errors grow with the steps
+      const double expected = on_cpu.advance(1);
+      EXPECT_NEAR(on_gpu.advance(1), expected, 1e-4 * expected) << options.cell << ", step " << i;
+    }
+  }
+}
+
 TEST(TranslationOnGpu, TrainsAndTranslatesAsOnTheCpu) {
   NEED_GPU();
   for (const Score attention : {Score::none, Score::general}) {

@@ -92,7 +92,7 @@ TEST(GpuStep, KeepsTheGraphsOfTheKindsThatRanLast) {
   NEED_GPU();
   GpuStep step;
   const Tensor x = Tensor::zeros({4}, Device::cuda);
-  std::vector<int> calls(GpuStep::max_graphs + 6, 0);
+  std::vector<int> calls(RecordedWork::max_graphs + 6, 0);
   const auto run = [&](size_t kind) {
     if (step.is_full()) step.collect();
     step.stage(0, {}, {}, {});
@@ -130,8 +130,8 @@ TEST(GpuStep, IsTheCpus) {
   }
 }
 
-// One-hot symbols, lines of which not all is scored, batch normalisation: such steps are run as they are.
-TEST(GpuStep, IsTheCpusWhereItIsNotReplayed) {
+// One-hot symbols, lines of which not all is scored; batch normalisation, whose steps are run as they are.
+TEST(GpuStep, IsTheCpusOfLinesAndOfNormalisedBatches) {
   NEED_GPU();
   const std::vector<int32_t> ids = some_ids(1200);
   Recipe lines = recipe_of("lstm"), normalised = recipe_of("bn_lstm");
@@ -148,7 +148,7 @@ TEST(GpuStep, IsTheCpusWhereItIsNotReplayed) {
   set(normalised, "train.batch=12 train.micro_batch=6");
   for (const Recipe& recipe : {lines, normalised}) {
     Training on_cpu(recipe, 11, ids, 3), on_gpu(recipe, 11, ids, 3, Device::cuda);
-    for (int i = 0; i < 8 && on_cpu.trainer.next_batch() && on_gpu.trainer.next_batch(); ++i) {
+    for (int i = 0; i < 20 && on_cpu.trainer.next_batch() && on_gpu.trainer.next_batch(); ++i) {
       const double expected = update(on_cpu).loss;
       EXPECT_NEAR(update(on_gpu).loss, expected, 1e-4 * expected) << recipe.language_model().model.cell << i;
     }

@@ -37,12 +37,24 @@ std::vector<int32_t> inputs_of(const Pair& pair) {
   return inputs;
 }
 
+/// With the lists that are staged for a GPU.
+Lengths rectangle(const std::vector<int64_t>& lengths, int64_t steps) {
+  std::vector<Tokens> lists;
+  for (std::vector<int32_t>& it : staged_lists(lengths, steps)) lists.push_back(tokens(std::move(it)));
+  return {lengths, lists, 0};
+}
+
 /// The three sentences as a batch. Padding is any symbol.
 struct Batch {
   explicit Batch(int32_t padding = 0)
       : source{tokens(batched(S, padding, [](const Pair& it) { return it.source; })), S, B, {3, 4, 1}},
         inputs{tokens(batched(T, padding, inputs_of)), T, B, {5, 2, 3}},
         targets(tokens(batched(T, -1, [](const Pair& it) { return it.target; }))) {}
+  /// So that a GPU could replay it.
+  void make_rectangles() {
+    source.lengths = rectangle(source.lengths, S);
+    inputs.lengths = rectangle(inputs.lengths, T);
+  }
   SentenceInput source, inputs;
   Tokens targets;
 };
@@ -191,6 +203,31 @@ TEST(EncoderDecoderValues, DoNotDependOnPadding) {
           return numbers;
         };
         EXPECT_EQ(of(0), of(5)) << name_of(attention);
+      }
+}
+
+TEST(EncoderDecoder, OfRectanglesIsThatOfPackedSteps) {
+  for (const Score attention : attentions)
+    for (const bool fed : {false, true})
+      for (const std::string cell : {"lstm", "mi_gru"}) {
+        EncoderDecoderOptions options = tiny(cell, attention);
+        options.input_feeding = fed && attention != Score::none;
+        options.bidirectional = fed;
+        EncoderDecoder model(options, V, V, 11);
+        const auto numbers_of = [&](bool rectangles, int32_t padding) {
+          Batch batch(padding);
+          if (rectangles) batch.make_rectangles();
+          fill(model.gradients(), 0);
+          const CrossEntropy loss = loss_of(model, batch, 0.1);
+          loss.total.backward();
+          std::vector<real> numbers = model.gradients().to_vector(), each = loss.each.to_vector();
+          numbers.insert(numbers.end(), each.begin(), each.end());
+          return numbers;
+        };
+        const std::vector<real> packed = numbers_of(false, 0), rectangles = numbers_of(true, 0);
+        EXPECT_EQ(rectangles, numbers_of(true, 5)) << name_of(attention);
+        for (size_t i = 0; i < packed.size(); ++i)
+          ASSERT_NEAR(rectangles[i], packed[i], 1e-12) << cell << ", " << name_of(attention) << ", " << i;
       }
 }
 

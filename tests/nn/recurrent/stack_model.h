@@ -72,7 +72,7 @@ struct StackModel : Module {
     finalize(seed);
     if (how.zero_state)
       for (Parameter& it : start) fill(it.variable().value(), 0);
-    for (size_t b = 0; b < how.lengths.size(); ++b)  // whatever lies in the padding
+    for (size_t b = 0; b < how.lengths.size() && !how.lengths.staged; ++b)  // whatever lies in the padding
       for (int64_t t = how.lengths[b]; t < T; ++t)
         fill(x.variable().value()[t].slice_rows(static_cast<int64_t>(b), static_cast<int64_t>(b) + 1),
              real(NAN));

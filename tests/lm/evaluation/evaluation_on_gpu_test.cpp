@@ -1,0 +1,78 @@
+// An evaluation on a GPU, whose chunks are replayed: the figures of reading chunk by chunk, bit for bit, and
+// those of the CPU.
+#include "lm/evaluation/evaluation.h"
+
+#include "tests/cuda/device.h"
+#include "tests/lm/training/small_training.h"
+
+namespace rondo {
+namespace {
+
+Recipe recipe_of(const std::string& cell, const std::string& settings = "") {
+  Recipe recipe = small_recipe(cell);
+  set(recipe, "model.embedding_range=1 model.recurrent_init=uniform model.recurrent_range=1 " + settings);
+  return recipe;
+}
+
+/// In one stream, chunk by chunk: what a step of the host adds up at once.
+Evaluation plainly_read(LanguageModel& model, std::span<const int32_t> ids, int64_t streams) {
+  const NoGradient guard;
+  Evaluation sums;
+  Streams text = Streams::for_evaluation(ids, streams);
+  read_chunks(
+      model, [&](Chunk& chunk) { return text.next(steps_at_once(streams), chunk); },
+      [&](const ChunkResult& read) { sums.add(read.chunk.targets, read.nats(), 3); });
+  return sums;
+}
+
+TEST(EvaluationOnGpu, ReplayedIsEager) {
+  NEED_GPU();
+  const std::vector<int32_t> ids = some_ids(7 * 297 + 1);  // no padding
+  for (const Recipe& recipe :
+       {recipe_of("lstm"), recipe_of("mi_gru", "model.trained_initial_states=true"),
+        recipe_of("mlstm", "model.experts=3 model.weight_drop=0.3"),
+        recipe_of("lstm", "model.output=adaptive model.cutoffs=[4]"), recipe_of("bn_lstm")}) {
+    LanguageModel model(model_options(recipe.language_model()), 11, 1, Device::cuda);
+    for (const int64_t streams : {1, 7}) {
+      const Evaluation plain = plainly_read(model, ids, streams),
+                       got = evaluate_ids(model, ids, {.streams = streams}, 3);
+      EXPECT_EQ(got.nats_sum, plain.nats_sum) << recipe.language_model().model.cell << streams;
+      EXPECT_EQ(got.known_nats_sum, plain.known_nats_sum);
+      EXPECT_EQ(got.symbols, std::ssize(ids) - 1);
+      EXPECT_EQ(got.unknowns, plain.unknowns);
+    }
+  }
+}
+
+TEST(EvaluationOnGpu, IsTheCpus) {
+  NEED_GPU();
+  std::vector<int32_t> ids = some_ids(3000);
+  for (const Recipe& recipe : {recipe_of("lstm"), recipe_of("gru", "model.trained_initial_states=true")}) {
+    LanguageModel on_cpu(model_options(recipe.language_model()), 11),
+        on_gpu(model_options(recipe.language_model()), 11, 1, Device::cuda);
+    for (const Reading& reading : {Reading{.streams = 1},
+                                   {.streams = 40},
+                                   {.streams = 40, .warm_up = 30},
+                                   {.line_end = 3},
+                                   {.sequence = 40}}) {
+      const Evaluation expected = evaluate_ids(on_cpu, ids, reading),
+                       got = evaluate_ids(on_gpu, ids, reading);
+      EXPECT_NEAR(got.nats(), expected.nats(), 1e-5) << reading.text();
+      EXPECT_EQ(got.symbols, expected.symbols) << reading.text();
+    }
+  }
+}
+
+// More symbols than losses are kept on the GPU at a time.
+TEST(EvaluationOnGpu, CollectsTheLossesOfALongTextInParts) {
+  NEED_GPU();
+  const std::vector<int32_t> ids = some_ids((1 << 16) + 2048 + 1);
+  LanguageModel model(model_options(recipe_of("rnn", "model.layers=1").language_model()), 11, 1,
+                      Device::cuda);
+  const Evaluation plain = plainly_read(model, ids, 256), got = evaluate_ids(model, ids, {.streams = 256}, 3);
+  EXPECT_EQ(got.nats_sum, plain.nats_sum);
+  EXPECT_EQ(got.symbols, std::ssize(ids) - 1);
+}
+
+}  // namespace
+}  // namespace rondo
