@@ -52,7 +52,8 @@ struct Counted {
     all = std::make_unique<MultiTaskObjective>(model, mixed, seed);
     all->begin_epoch(1);
   }
-  /// The next updates, as {3 times the task's kind, and which task; number}; {-1, epoch} where an epoch of the reference begins.
+  /// The next updates, as {3 times the task's kind, and which task; number}; {-1, epoch} where an epoch of
+  /// the reference begins.
   std::vector<std::pair<int64_t, int32_t>> updates(int count) {
     std::vector<std::pair<int64_t, int32_t>> result;
     while (count-- > 0) {
