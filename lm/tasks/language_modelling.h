@@ -148,7 +148,8 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
   /// The reading of papers: as final_reading() has it, in one stream.
   std::string preferred_reading() const override {
     constexpr std::int32_t any_id = 0;
-    return rondo::evaluation_reading(settings.train, 1, 0, any_id, settings.model.trained_initial_states).text();
+    return rondo::evaluation_reading(settings.train, 1, 0, any_id, settings.model.trained_initial_states)
+        .text();
   }
   std::string model_text() const override {
     const LanguageModelOptions &it = settings.model, defaults;

@@ -22,7 +22,7 @@ class Counting : public Objective {
     if (position_ == length_) return false;
     batch.indices = {{static_cast<int32_t>(100 * epoch_ + position_++)}};
     batch.scored = 1;
-    batch.kind = 3;
+    batch.kind = {3};
     return true;
   }
   Loss loss(int64_t, const std::vector<Tokens>&, RandomContext) override { return {}; }
@@ -52,7 +52,8 @@ struct Counted {
     all = std::make_unique<MultiTaskObjective>(model, mixed, seed);
     all->begin_epoch(1);
   }
-  /// The next updates, as {kind, number}; {-1, epoch} where an epoch of the reference begins.
+  /// The next updates, as {3 times the task's kind, and which task; number}; {-1, epoch} where an epoch of
+  /// the reference begins.
   std::vector<std::pair<int64_t, int32_t>> updates(int count) {
     std::vector<std::pair<int64_t, int32_t>> result;
     while (count-- > 0) {
@@ -62,7 +63,7 @@ struct Counted {
         result.emplace_back(-1, epoch);
         EXPECT_TRUE(all->next_batch(batch));
       }
-      result.emplace_back(*batch.kind, batch.indices[0][0]);
+      result.emplace_back(3 * batch.kind.at(0) + batch.kind.at(1), batch.indices[0][0]);
       all->end_batch(++step);
     }
     return result;
