@@ -153,15 +153,16 @@ struct Backward {
   Op op;
   Operand inputs[N], output_gradients[M], input_gradients[N];
   bool accumulate[N];
+  /// A GPU reads all gradients that it adds to before it writes the first, so that it waits for memory once.
+  static constexpr bool reads_first = Group::size > 1;
 
   HD void operator()(Place place) const {
     Group x[N], dy[M], dx[N];
     for (int j = 0; j < N; ++j) x[j] = place.load(inputs[j]);
     for (int k = 0; k < M; ++k) dy[k] = place.load_if(output_gradients[k].data, output_gradients[k]);
-    for (int j = 0; j < N; ++j) dx[j] = place.load_if(accumulate[j], input_gradients[j]);
-    differentiate(x, dy, dx, GroupSequence{});
-    for (int j = 0; j < N; ++j)
-      if (input_gradients[j].data) place.store(input_gradients[j], dx[j]);
+    if constexpr (reads_first)
+      for (int j = 0; j < N; ++j) dx[j] = place.load_if(accumulate[j], input_gradients[j]);
+    differentiate(place, x, dy, dx, GroupSequence{});
   }
 #ifndef __CUDACC__
   void prefetch(Place place) const {
@@ -171,17 +172,27 @@ struct Backward {
   }
 #endif
   template <int... I>
-  HD void differentiate(const Group* x, const Group* dy, Group* dx, std::integer_sequence<int, I...>) const {
-    (contract<I>(call_on_duals<I>(op, x, InputSequence<Op>{}), dy, dx, std::make_integer_sequence<int, N>{}),
-     ...);
+  HD void differentiate(Place place, const Group* x, const Group* dy, Group* dx,
+                        std::integer_sequence<int, I...> members) const {
+    const decltype(call_on_duals<0>(op, x, InputSequence<Op>{})) y[] = {
+        call_on_duals<I>(op, x, InputSequence<Op>{})...};
+    contract(place, y, dy, dx, members, std::make_integer_sequence<int, N>{});
   }
-  template <int I, class Y, int... J>
-  HD static void contract(const Y& y, const Group* dy, Group* dx, std::integer_sequence<int, J...>) {
-    (contract_one<I, J>(y, dy, dx[J].lanes[I], std::make_integer_sequence<int, M>{}), ...);
+  template <class Y, class Members, int... J>
+  HD void contract(Place place, const Y* y, const Group* dy, Group* dx, Members members,
+                   std::integer_sequence<int, J...>) const {
+    (contract_one<J>(place, y, dy, dx[J], members), ...);
+  }
+  template <int J, class Y, int... I>
+  HD void contract_one(Place place, const Y* y, const Group* dy, Group& gradient,
+                       std::integer_sequence<int, I...>) const {
+    if (input_gradients[J].data == nullptr) return;
+    if constexpr (!reads_first) gradient = place.load_if(accumulate[J], input_gradients[J]);
+    (add_outputs<I, J>(y[I], dy, gradient.lanes[I], std::make_integer_sequence<int, M>{}), ...);
+    place.store(input_gradients[J], gradient);
   }
   template <int I, int J, class Y, int... K>
-  HD static void contract_one(const Y& y, const Group* dy, Lanes& gradient,
-                              std::integer_sequence<int, K...>) {
+  HD static void add_outputs(const Y& y, const Group* dy, Lanes& gradient, std::integer_sequence<int, K...>) {
     ((gradient = add<J>(gradient, dy[K].lanes[I], output<K>(y))), ...);
   }
   /// Partials that the type does not carry cost nothing.
