@@ -46,6 +46,10 @@ Operand operand_of(const Tensor& x) {
   return x.memory().for_products ? write_operand_rounded(x) : x.write_operand();
 }
 
+/// From so many rows on, a GPU adds up the gradient of a repeated row at once, rather than keep what each row
+/// contributes until backward ends.
+constexpr int64_t many_rows = 512;
+
 /// What backward needs: the operator's bytes and its inputs.
 struct Recorded {
   const PointwiseOperator* op;
@@ -73,22 +77,21 @@ struct Recorded {
         reused.push_back(j);
         continue;
       }
-      bool own_place = false;
-      for (size_t i = 0; i < j; ++i)
-        own_place |= gradients[j].overlaps(gradients[i]) && (repeated || !gradients[j].same_as(gradients[i]));
+      // The gradient of a repeated row: a CPU adds down the columns, a GPU writes what each row contributes.
+      const bool adds_up = repeated && !is_gpu(device), by_rows = repeated && is_gpu(device);
+      bool own_place = by_rows && extent.rows >= many_rows;
+      for (size_t i = 0; i < j; ++i) own_place |= gradients[j].overlaps(gradients[i]);
+      Sink::Destination to;
       if (own_place) {
-        const Tensor temporary(input.shape(), device);
-        if (repeated) fill(temporary, 0);
-        temporaries.emplace_back(j, temporary);
-        dx[j] = {temporary.mutable_data(), repeated ? 0 : temporary.row_stride()};
-        accumulates[j] = repeated;
+        to = {Tensor(by_rows ? Shape{extent.rows, extent.columns} : input.shape(), device), false};
+        temporaries.emplace_back(j, to.tensor);
       } else {
-        const Sink::Destination to = gradients[j].destination();
-        if (repeated && !to.accumulate) fill(to.tensor, 0);
-        dx[j] = repeated ? Operand{to.tensor.mutable_data(), 0} : operand_of(to.tensor);
-        accumulates[j] = repeated || to.accumulate;
+        to = by_rows ? gradients[j].contributions(extent.rows) : gradients[j].destination();
         kept.push_back(to.tensor);
       }
+      if (adds_up && !to.accumulate) fill(to.tensor, 0);
+      dx[j] = adds_up ? Operand{to.tensor.mutable_data(), 0} : operand_of(to.tensor);
+      accumulates[j] = adds_up || to.accumulate;
     }
     for (size_t k = 0; k < output_gradients.size(); ++k)
       if (output_gradients[k].defined()) dy[k] = output_gradients[k].read_operand();
@@ -98,7 +101,9 @@ struct Recorded {
                                      accumulates.data());
     }
     for (const size_t j : reused) gradients[j].add(*values[j]);
-    for (const auto& [j, gradient] : temporaries) gradients[j].add(gradient);
+    for (const auto& [j, gradient] : temporaries)
+      gradient.rows() > values[j]->rows() ? gradients[j].add_column_sums(gradient)
+                                          : gradients[j].add(gradient);
   }
   /// Whether the gradient of input j may overwrite the input: nobody else uses it, no other input overlaps
   /// it, and its sink stores the gradient without a copy.

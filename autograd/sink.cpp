@@ -163,6 +163,18 @@ void Sink::multiply_products() {
   }
 }
 
+Sink::Destination Sink::contributions(const Region& region, int64_t rows) {
+  for (const Piece& known : contributions_)
+    if (known.region == region && known.tensor.rows() == rows) return {known.tensor, true};
+  contributions_.push_back({Tensor({rows, region.columns}, device_), region});
+  return {contributions_.back().tensor, false};
+}
+
+void Sink::add_column_sums(const Tensor& g, const Region& region) {
+  const Destination to = destination(region);
+  column_sums(g, to.tensor, to.accumulate);
+}
+
 void Sink::add_rows(const Tokens& rows, const Tensor& g, const Region& region) {
   own();
   fill_gaps();
@@ -171,6 +183,8 @@ void Sink::add_rows(const Tokens& rows, const Tensor& g, const Region& region) {
 
 Tensor Sink::flush() {
   multiply_products();
+  for (const Piece& it : contributions_) add_column_sums(it.tensor, it.region);
+  contributions_.clear();
   if (!gradient_.defined() && pieces_.empty()) return {};
   const bool is_view = !gradient_.defined() && pieces_cover_whole();
   if (!is_view) {
@@ -183,6 +197,7 @@ Tensor Sink::flush() {
 }
 
 void Sink::discard() {
+  contributions_.clear();
   products_.clear();
   product_elements_ = 0;
   pieces_.clear();

@@ -1,7 +1,9 @@
 // Sink: where the gradient of one value is collected during backward. It takes whole tensors, regions (slices
 // write straight into their parent's sink), rows by index (embeddings), and products: the pair (dz, h) of a
 // weight used at every time step is kept and multiplied once, dW += dZ^T H over all steps, when the sink is
-// flushed. The graph: autograd/variable.h. Next: autograd/engine.cpp.
+// flushed. So is, on a GPU, what each row contributes to the gradient of a vector that is repeated for all
+// rows: it is added up over the steps, row by row, and over the rows once. The graph: autograd/variable.h.
+// Next: autograd/engine.cpp.
 #pragma once
 
 #include <memory>
@@ -47,6 +49,11 @@ class Sink {
   void add_scaled(Tensor g, const Tensor& factor, const Region& region);
   /// Adds left^T right: at once if it is large, else when flushed, in one product with others of its region.
   void add_product(const Tensor& left, const Tensor& right, const Region& region);
+  /// Where to write, or add, what each of so many rows contributes to a region of one row; flush() adds the
+  /// sums of the columns. Calls for one region and number of rows get the same memory.
+  Destination contributions(const Region& region, int64_t rows);
+  /// Adds the sums of the columns of g to a region of one row.
+  void add_column_sums(const Tensor& g, const Region& region);
   /// Adds g[i] to row rows[i] of the region for every i, in order.
   void add_rows(const Tokens& rows, const Tensor& g, const Region& region);
 
@@ -78,9 +85,10 @@ class Sink {
 
   Shape shape_;
   Device device_ = Device::cpu;
-  std::vector<Piece> pieces_;    // contributions whose memory others may use, too; no two overlap
-  Tensor gradient_;              // writable; undefined while there are only pieces
-  std::vector<Region> written_;  // the parts of it that hold values; no two overlap
+  std::vector<Piece> pieces_;         // contributions whose memory others may use, too; no two overlap
+  Tensor gradient_;                   // writable; undefined while there are only pieces
+  std::vector<Region> written_;       // the parts of it that hold values; no two overlap
+  std::vector<Piece> contributions_;  // to regions of one row, by rows
   std::vector<Product> products_;
   int64_t product_elements_ = 0;
   bool bound_ = false;  // whether gradient_ outlives flush()

@@ -129,17 +129,13 @@ class InputGradient {
   }
   /// Adds the column sums of g: the gradient of a vector.
   void add_column_sums(const Tensor& g) const {
-    if (!wanted()) return;
-    const Sink::Destination to = destination();
-    column_sums(g, to.tensor, to.accumulate);
+    if (wanted()) sink().add_column_sums(g, edge_.region);
   }
+  Sink::Destination contributions(int64_t rows) const { return sink().contributions(edge_.region, rows); }
   /// Whether this input and another are overlapping parts of one value.
   bool overlaps(const InputGradient& other) const {
     return wanted() && other.wanted() && edge_.node == other.edge_.node &&
            edge_.output == other.edge_.output && edge_.region.overlaps(other.edge_.region);
-  }
-  bool same_as(const InputGradient& other) const {
-    return overlaps(other) && edge_.region == other.edge_.region;
   }
 
  private:

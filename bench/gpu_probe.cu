@@ -1,6 +1,6 @@
-// What a GPU can do, for the design of Rondo's kernels: matrix products by precision, nodes of a graph. Each
-// line is one measurement, printed as it is made. Alone, without the library, so that it runs where the
-// library does not. bench/gpu_visit.py calls it.
+// What a GPU can do, for the design of Rondo's kernels: matrix products by precision, nodes of a graph, nodes
+// that begin before the one before them has ended. Each line is one measurement, printed as it is made.
+// Alone, without the library, so that it runs where the library does not. bench/gpu_visit.py calls it.
 #include <cublas_v2.h>
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <vector>
 
 namespace {
 
@@ -19,9 +20,10 @@ void check(int status, const char* what) {
 }
 
 cudaStream_t stream;
+constexpr int replays = 6;
 
-/// Microseconds of work(), the fastest of five, replayed as a graph; `times` is how often work() does the
-/// same.
+/// Microseconds of work(), the fastest of all replays of its graph but the first; `times` is how often work()
+/// does the same. It runs once before.
 double microseconds(int times, const std::function<void()>& work) {
   work();  // whatever is loaded or chosen at the first call
   check(cudaStreamSynchronize(stream), "a first call");
@@ -35,7 +37,7 @@ double microseconds(int times, const std::function<void()>& work) {
   check(cudaEventCreate(&begin), "an event");
   check(cudaEventCreate(&end), "an event");
   float fastest = 1e30f;
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < replays; ++i) {
     float milliseconds = 0;
     check(cudaEventRecord(begin, stream), "an event");
     check(cudaGraphLaunch(made, stream), "a graph");
@@ -54,6 +56,7 @@ T* memory(size_t count) {
   T* block = nullptr;
   check(cudaMalloc(&block, count * sizeof(T)), "cudaMalloc");
   check(cudaMemset(block, 0, count * sizeof(T)), "cudaMemset");
+  check(cudaDeviceSynchronize(), "cudaMemset");  // our stream does not wait for it
   return block;
 }
 
@@ -107,6 +110,49 @@ __global__ void nothing(float* x) {
   if (x == nullptr) x[threadIdx.x] = 0;
 }
 
+/// to = from + 1. If `early`, it is launched while the kernel before it ends, and waits until that has
+/// written.
+template <bool early>
+__global__ void add_one(const float* from, float* to, int count) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if constexpr (early) {
+    cudaTriggerProgrammaticLaunchCompletion();  // the next kernel may be launched
+    cudaGridDependencySynchronize();
+  }
+  if (i < count) to[i] = from[i] + 1;
+}
+
+/// A chain of kernels, each of which reads what the one before wrote; checks that it did.
+template <bool early>
+void chain_of_kernels(int count) {
+  constexpr int nodes = 500, threads = 256;
+  float *x = memory<float>(count), *y = memory<float>(count);
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3((count + threads - 1) / threads);
+  config.blockDim = dim3(threads);
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = early ? 1 : 0;
+  const double each = microseconds(nodes, [&] {
+    for (int i = 0; i < nodes; ++i)
+      check(cudaLaunchKernelEx(&config, add_one<early>, static_cast<const float*>(i % 2 ? y : x),
+                               i % 2 ? x : y, count),
+            "a kernel");
+  });
+  std::vector<float> result(count);
+  check(cudaMemcpy(result.data(), x, count * sizeof(float), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  int wrong = 0;
+  for (const float value : result) wrong += value != (1 + replays) * nodes;
+  std::printf("chain of %d kernels on %d numbers, launched %s: %.2f us each, %d wrong\n", nodes, count,
+              early ? "early" : "in turn", each, wrong);
+  std::fflush(stdout);
+  check(cudaFree(x), "cudaFree");
+  check(cudaFree(y), "cudaFree");
+}
+
 }  // namespace
 
 int main() {
@@ -122,6 +168,10 @@ int main() {
     });
     std::printf("node of a graph of %d: %.2f us\n", nodes, each);
     std::fflush(stdout);
+  }
+  for (const int count : {20 * 1152, 80 * 1152}) {  // a state of AWD-LSTM
+    chain_of_kernels<false>(count);
+    chain_of_kernels<true>(count);
   }
   products();
 }

@@ -9,6 +9,8 @@
 namespace rondo::cuda {
 
 constexpr int block_threads = 256;
+/// Of a block whose threads share nothing: so few that a small matrix occupies the whole GPU.
+constexpr int independent_threads = 64;
 
 // Kernels are HD, so the functions that they call need a host version as well: there a block is one thread.
 __host__ __device__ inline int64_t thread() {
@@ -43,20 +45,20 @@ __host__ __device__ inline void wait_for_block() {
 #endif
 }
 
-/// Combines one value per thread, in an order fixed by the block's size; every thread gets the result.
+/// Combines one value per thread, in an order fixed by the block's size, block_threads: first those of a
+/// warp, then those of the warps. Every thread gets the result.
 template <class Real, class Combine>
 __host__ __device__ Real block_reduce(Real value, [[maybe_unused]] Combine combine) {
 #ifdef __CUDA_ARCH__
-  __shared__ Real partial[block_threads];
-  partial[threadIdx.x] = value;
+  constexpr int warp_threads = 32, warps = block_threads / warp_threads;
+  __shared__ Real of_warps[warps];
+  for (int distance = warp_threads / 2; distance > 0; distance /= 2)
+    value = combine(value, __shfl_down_sync(0xffffffff, value, distance));
+  if (threadIdx.x % warp_threads == 0) of_warps[threadIdx.x / warp_threads] = value;
   __syncthreads();
-  for (unsigned width = block_threads / 2; width > 0; width /= 2) {
-    if (threadIdx.x < width)
-      partial[threadIdx.x] = combine(partial[threadIdx.x], partial[threadIdx.x + width]);
-    __syncthreads();
-  }
-  value = partial[0];
-  __syncthreads();
+  value = of_warps[0];
+  for (int warp = 1; warp < warps; ++warp) value = combine(value, of_warps[warp]);
+  __syncthreads();  // before the next one writes
 #endif
   return value;
 }
@@ -80,11 +82,11 @@ __global__ void per_thread(int64_t count, Kernel kernel) {
 }
 
 template <class... Parameters, class... Arguments>
-void launch(int64_t blocks, void (*kernel)(Parameters...), Arguments... arguments) {
+void launch(int64_t blocks, int threads, void (*kernel)(Parameters...), Arguments... arguments) {
   if (blocks == 0) return;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(block_threads);
+  config.blockDim = dim3(static_cast<unsigned>(threads));
   config.stream = stream();
   check_status(cudaLaunchKernelEx(&config, kernel, arguments...), "launching a kernel");
   count_launch();
@@ -92,12 +94,13 @@ void launch(int64_t blocks, void (*kernel)(Parameters...), Arguments... argument
 /// Runs kernel(b) for every block of threads b < count.
 template <class Kernel>
 void launch_blocks(int64_t count, Kernel kernel) {
-  launch(count, per_block<Kernel>, kernel);
+  launch(count, block_threads, per_block<Kernel>, kernel);
 }
 /// Runs kernel(i) for every thread i < count.
 template <class Kernel>
 void launch_threads(int64_t count, Kernel kernel) {
-  launch((count + block_threads - 1) / block_threads, per_thread<Kernel>, count, kernel);
+  launch((count + independent_threads - 1) / independent_threads, independent_threads, per_thread<Kernel>,
+         count, kernel);
 }
 
 }  // namespace rondo::cuda

@@ -51,8 +51,9 @@ using PointwiseForward = void (*)(const void* op, Extent extent, const Operand* 
                                   const Operand* outputs);
 
 /// input_gradients[j] (+)= sum over k of output_gradients[k] * dy_k/dx_j. A null output gradient is
-/// zero; a null input gradient is not computed; accumulate[j] says whether to add to the present value. With
-/// row stride 0 it must be true, and the rows are added in order. An input gradient may overwrite its input.
+/// zero; a null input gradient is not written; accumulate[j] says whether to add to the present value. With
+/// row stride 0, on a CPU alone, it must be true, and the rows are added in order. An input gradient may
+/// overwrite its input, but no two overlap.
 using PointwiseBackward = void (*)(const void* op, Extent extent, const Operand* inputs,
                                    const Operand* output_gradients, const Operand* input_gradients,
                                    const bool* accumulate);

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <type_traits>
 
+#include "tensor/error.h"
 #include "tensor/kernels/launch.h"
 #include "tensor/pointwise.h"
 #include "tensor/products/bf16.h"
@@ -57,13 +58,27 @@ HD auto output(const Y& y) {
   }
 }
 
-template <class Op, size_t... J>
-HD auto call(const Op& op, const Lanes* x, std::index_sequence<J...>) {
-  return op(x[J]...);
+/// What one call of a kernel computes: on a CPU a register of elements, on a GPU as many as a thread reads at
+/// once.
+struct Group {
+#ifdef __CUDACC__
+  static constexpr int size = Piece::size;
+#else
+  static constexpr int size = 1;
+#endif
+  Lanes lanes[size];
+};
+/// Its members are visited by constant indices, because a GPU cannot index registers.
+using GroupSequence = std::make_integer_sequence<int, Group::size>;
+
+// The operator on element I of each input.
+template <int I, class Op, size_t... J>
+HD auto call(const Op& op, const Group* x, std::index_sequence<J...>) {
+  return op(x[J].lanes[I]...);
 }
-template <class Op, size_t... J>
-HD auto call_on_duals(const Op& op, const Lanes* x, std::index_sequence<J...>) {
-  return op(dual_input<J>(x[J])...);
+template <int I, class Op, size_t... J>
+HD auto call_on_duals(const Op& op, const Group* x, std::index_sequence<J...>) {
+  return op(dual_input<J>(x[J].lanes[I])...);
 }
 
 template <class Op>
@@ -71,27 +86,37 @@ constexpr int inputs_of = input_count<Op>();
 template <class Op>
 using InputSequence = std::make_index_sequence<inputs_of<Op>>;
 template <class Op>
-constexpr int outputs_of = OutputCount<decltype(call(std::declval<const Op&>(), std::declval<const Lanes*>(),
-                                                     InputSequence<Op>{}))>::value;
+constexpr int outputs_of = OutputCount<decltype(call<0>(
+    std::declval<const Op&>(), std::declval<const Group*>(), InputSequence<Op>{}))>::value;
 
-/// The position of one register of elements: it starts at `column` of `row` and is full or has `count`
-/// elements.
+/// The position of a group of elements: it starts at `column` of `row`; `count` elements of the row, or more
+/// than a group has, are there.
 struct Place {
   int64_t row, column, count;
 
   HD real* pointer(const Operand& x) const { return x.data + row * x.row_stride + column; }
 #ifdef __CUDACC__
-  HD Scalar load(const Operand& x) const { return *pointer(x); }
-  HD void store(const Operand& x, Scalar value) const {
-    *pointer(x) = value.value;
-    if (x.rounded) x.rounded[row * bf16_row_stride(x.row_stride) + column] = bf16(value.value);
+  HD Group load(const Operand& x) const {
+    const Piece piece = Piece::load(pointer(x), count);
+    Group group;
+    for (int i = 0; i < Group::size; ++i) group.lanes[i] = piece.values[i];
+    return group;
+  }
+  HD void store(const Operand& x, const Group& group) const {
+    Piece piece;
+    for (int i = 0; i < Group::size; ++i) piece.values[i] = group.lanes[i].value;
+    piece.store(pointer(x), count);
+    if (x.rounded == nullptr) return;
+    uint16_t* const to = x.rounded + row * bf16_row_stride(x.row_stride) + column;
+    for (int i = 0; i < Group::size; ++i)
+      if (i < count) to[i] = bf16(piece.values[i]);
   }
 #else
-  HD Vec load(const Operand& x) const {
-    return count == Vec::size ? Vec::load(pointer(x)) : Vec::load(pointer(x), count);
+  HD Group load(const Operand& x) const {
+    return {count == Vec::size ? Vec::load(pointer(x)) : Vec::load(pointer(x), count)};
   }
-  HD void store(const Operand& x, Vec value) const {
-    count == Vec::size ? value.store(pointer(x)) : value.store(pointer(x), count);
+  HD void store(const Operand& x, const Group& group) const {
+    count == Vec::size ? group.lanes[0].store(pointer(x)) : group.lanes[0].store(pointer(x), count);
   }
   /// Skips a repeated row, which is in the caches already.
   template <int to_write = 0>
@@ -99,6 +124,8 @@ struct Place {
     if (x.data && x.row_stride != 0) __builtin_prefetch(pointer(x), to_write);
   }
 #endif
+  /// Zeros, unless there is something.
+  HD Group load_if(bool there, const Operand& x) const { return there ? load(x) : Group{}; }
 };
 
 template <class Op>
@@ -110,13 +137,18 @@ struct Forward {
   HD void operator()(Place place) const {
     if constexpr (requires { op.stopped(); })
       if (op.stopped()) return;
-    Lanes x[N];
+    Group x[N], y[M];
     for (int j = 0; j < N; ++j) x[j] = place.load(inputs[j]);
-    store(place, call(op, x, InputSequence<Op>{}), std::make_integer_sequence<int, M>{});
+    compute(x, y, GroupSequence{});
+    for (int k = 0; k < M; ++k) place.store(outputs[k], y[k]);
   }
-  template <class Y, int... K>
-  HD void store(Place place, const Y& y, std::integer_sequence<int, K...>) const {
-    (place.store(outputs[K], output<K>(y)), ...);
+  template <int... I>
+  HD void compute(const Group* x, Group* y, std::integer_sequence<int, I...>) const {
+    (take<I>(call<I>(op, x, InputSequence<Op>{}), y, std::make_integer_sequence<int, M>{}), ...);
+  }
+  template <int I, class Y, int... K>
+  HD static void take(const Y& of_op, Group* y, std::integer_sequence<int, K...>) {
+    ((y[K].lanes[I] = output<K>(of_op)), ...);
   }
 };
 
@@ -126,13 +158,16 @@ struct Backward {
   Op op;
   Operand inputs[N], output_gradients[M], input_gradients[N];
   bool accumulate[N];
+  /// A GPU reads all gradients that it adds to before it writes the first, so that it waits for memory once.
+  static constexpr bool reads_first = Group::size > 1;
 
   HD void operator()(Place place) const {
-    Lanes x[N], dy[M];
+    Group x[N], dy[M], dx[N];
     for (int j = 0; j < N; ++j) x[j] = place.load(inputs[j]);
-    for (int k = 0; k < M; ++k)
-      dy[k] = output_gradients[k].data ? place.load(output_gradients[k]) : Lanes(real(0));
-    contract(place, call_on_duals(op, x, InputSequence<Op>{}), dy, std::make_integer_sequence<int, N>{});
+    for (int k = 0; k < M; ++k) dy[k] = place.load_if(output_gradients[k].data, output_gradients[k]);
+    if constexpr (reads_first)
+      for (int j = 0; j < N; ++j) dx[j] = place.load_if(accumulate[j], input_gradients[j]);
+    differentiate(place, x, dy, dx, GroupSequence{});
   }
 #ifndef __CUDACC__
   void prefetch(Place place) const {
@@ -141,16 +176,29 @@ struct Backward {
     for (int j = 0; j < N; ++j) place.prefetch<1>(input_gradients[j]);
   }
 #endif
-  template <class Y, int... J>
-  HD void contract(Place place, const Y& y, const Lanes* dy, std::integer_sequence<int, J...>) const {
-    (contract_one<J>(place, y, dy, std::make_integer_sequence<int, M>{}), ...);
+  template <int... I>
+  HD void differentiate(Place place, const Group* x, const Group* dy, Group* dx,
+                        std::integer_sequence<int, I...> members) const {
+    const decltype(call_on_duals<0>(op, x, InputSequence<Op>{})) y[] = {
+        call_on_duals<I>(op, x, InputSequence<Op>{})...};
+    contract(place, y, dy, dx, members, std::make_integer_sequence<int, N>{});
   }
-  template <int J, class Y, int... K>
-  HD void contract_one(Place place, const Y& y, const Lanes* dy, std::integer_sequence<int, K...>) const {
+  template <class Y, class Members, int... J>
+  HD void contract(Place place, const Y* y, const Group* dy, Group* dx, Members members,
+                   std::integer_sequence<int, J...>) const {
+    (contract_one<J>(place, y, dy, dx[J], members), ...);
+  }
+  template <int J, class Y, int... I>
+  HD void contract_one(Place place, const Y* y, const Group* dy, Group& gradient,
+                       std::integer_sequence<int, I...>) const {
     if (input_gradients[J].data == nullptr) return;
-    Lanes gradient = accumulate[J] ? place.load(input_gradients[J]) : Lanes(real(0));
-    ((gradient = add<J>(gradient, dy[K], output<K>(y))), ...);
+    if constexpr (!reads_first) gradient = place.load_if(accumulate[J], input_gradients[J]);
+    (add_outputs<I, J>(y[I], dy, gradient.lanes[I], std::make_integer_sequence<int, M>{}), ...);
     place.store(input_gradients[J], gradient);
+  }
+  template <int I, int J, class Y, int... K>
+  HD static void add_outputs(const Y& y, const Group* dy, Lanes& gradient, std::integer_sequence<int, K...>) {
+    ((gradient = add<J>(gradient, dy[K].lanes[I], output<K>(y))), ...);
   }
   /// Partials that the type does not carry cost nothing.
   template <int J, class D>
@@ -163,30 +211,22 @@ struct Backward {
 };
 
 #ifdef __CUDACC__
+/// A thread for each group of each row. It divides 32 bits: 64 would cost as much as a gate.
 template <class Kernel>
-struct OnElement {
+struct OnGroup {
   Kernel kernel;
   int64_t columns;
+  uint32_t groups;  // of a row
   HD void operator()(int64_t i) const {
-    if (i < columns) {  // the case of one long row, which needs no division
-      kernel(Place{0, i, 1});
-    } else {
-      kernel(Place{i / columns, i % columns, 1});
-    }
-  }
-};
-template <class Kernel>
-struct OnColumn {
-  Kernel kernel;
-  int64_t rows;
-  HD void operator()(int64_t column) const {
-    for (int64_t row = 0; row < rows; ++row) kernel(Place{row, column, 1});
+    const uint32_t row = static_cast<uint32_t>(i) / groups;
+    const int64_t column = int64_t{static_cast<uint32_t>(i) - row * groups} * Group::size;
+    kernel(Place{row, column, columns - column});
   }
 };
 #endif
 
-/// How a launch visits its elements: in any order; as one long row, if the rows are contiguous; or down the
-/// columns, each column by one thread in the order of the rows, so that it can be summed.
+/// How a launch visits its elements: in any order; as one long row, if the rows are contiguous; or, on a CPU,
+/// down the columns, each column by one thread in the order of the rows, so that it can be summed.
 enum class Order { any, long_row, down_columns };
 
 #ifndef __CUDACC__
@@ -225,10 +265,12 @@ void run(Extent extent, Order order, [[maybe_unused]] int moved, Kernel kernel) 
   if (order == Order::long_row) extent = {1, extent.rows * extent.columns};
   if (extent.rows == 0 || extent.columns == 0) return;
 #ifdef __CUDACC__
-  if (order == Order::down_columns)
-    cuda::launch_threads(extent.columns, OnColumn<Kernel>{kernel, extent.rows});
-  else
-    cuda::launch_threads(extent.rows * extent.columns, OnElement<Kernel>{kernel, extent.columns});
+  check(order != Order::down_columns, "[pointwise] a GPU adds up no gradient of a repeated row");
+  const int64_t groups = (extent.columns + Group::size - 1) / Group::size;
+  check(extent.rows * groups <= UINT32_MAX, "[pointwise] [{}, {}] has too many elements", extent.rows,
+        extent.columns);
+  cuda::launch_threads(extent.rows * groups,
+                       OnGroup<Kernel>{kernel, extent.columns, static_cast<uint32_t>(groups)});
 #else
   const bool down = order == Order::down_columns;
   const int64_t width = (down ? 8 : 64) * Vec::size;

@@ -1,6 +1,8 @@
 // Every pointwise operator on the list, on both devices. A new operator is compared without an edit here.
+#include <cmath>
 #include <limits>
 
+#include "nn/cells/gates.h"
 #include "tests/autograd/pointwise_cases.h"
 #include "tests/cuda/device.h"
 
@@ -56,6 +58,36 @@ TEST_P(PointwiseOnGpu, OfWhatIsNotOrdinary) {
 
 INSTANTIATE_TEST_SUITE_P(Operators, PointwiseOnGpu, testing::ValuesIn(names_of_operators()),
                          [](const auto& instance) { return instance.param; });
+
+// Over steps of several sizes, few rows and many, of the whole vector, of a part of it, and of it twice in
+// one operator, beside contributions that are not of rows. The sums are worked out in double.
+TEST(PointwiseOnGpu, GradientsOfARepeatedVectorAreSumsOverAllSteps) {
+  NEED_GPU();
+  constexpr int64_t columns = 70, half = 32;
+  const Tensor gradient = Tensor::filled({columns}, real(0.5), Device::cuda);
+  const Variable v = Variable::leaf(Tensor::filled({columns}, 2, Device::cuda), gradient);
+  std::vector<double> expected(columns, 0.5 + 3);
+  Variable total = sum(v * real(3));
+  for (const int64_t rows : {5, 40, 1, 40, 511, 512, 600, 5}) {
+    const Tensor x({rows, columns});
+    fill_uniform(x, {.seed = static_cast<uint64_t>(rows)}, -1, 1);
+    const Variable there(x.to(Device::cuda));
+    total = total + sum(there * v) +
+            sum(there.slice_columns(half, columns) * v.slice_columns(half, columns)) +
+            sum(pointwise(LstmCellState{}, v, there, there, v));
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t j = 0; j < columns; ++j) {
+        const double value = x.data()[r * columns + j], s = 1 / (1 + std::exp(-2.0));
+        expected[static_cast<size_t>(j)] +=
+            value * (j < half ? 1 : 2) + s * (1 - s) * std::tanh(value) + 1 / (1 + std::exp(-value));
+      }
+  }
+  total.backward();
+  for (int64_t j = 0; j < columns; ++j) {
+    const auto i = static_cast<size_t>(j);
+    ASSERT_NEAR(gradient.to_vector()[i], expected[i], tolerance * std::abs(expected[i])) << j;
+  }
+}
 
 TEST(PointwiseOnGpu, InputsOnTwoDevicesAreRefused) {
   NEED_GPU();

@@ -1,4 +1,5 @@
-// Threads of a block, run in turns from one __syncthreads() to the next.
+// Threads of a block, run in turns: those of a warp from one exchange of values to the next, the warps from
+// one __syncthreads() to the next.
 #include <ucontext.h>
 
 #include <algorithm>
@@ -50,18 +51,23 @@ ON_TWO_STACKS void jump(Place& from, const To& to) {
   if (__builtin_setjmp(from.registers) == 0) enter(to);
 }
 
+enum class Barrier { none, warp, block };
+
 /// A stack on which threads run one after another until one waits; what comes then gets the next stack.
 struct Worker {
   static constexpr std::size_t stack_bytes = 64 * 1024;
   std::unique_ptr<char[]> stack{new char[stack_bytes]};
   Place place;
-  bool started = false, waits = false;
+  bool started = false;
+  Barrier waits = Barrier::none;
   dim3 thread;  // the one that waits
 };
+/// Those with the threads of a warp, which wait; empty if the threads have ended.
+using Warp = std::vector<Worker*>;
 
 struct Block {
   const Work* thread_body = nullptr;
-  unsigned next = 0, size = 0;
+  unsigned next = 0, end = 0, size = 0;  // the threads of the warp that begins, and all
   bool reversed = false;
   std::vector<std::unique_ptr<Worker>> workers;
   Worker* running = nullptr;
@@ -75,24 +81,30 @@ void give_way(Worker& worker) {
   jump(worker.place, block.scheduler);
   arrive(worker.place, &block.scheduler);
 }
+void wait_at(Barrier barrier) {
+  Worker& worker = *block.running;
+  worker.thread = threadIdx;
+  worker.waits = barrier;
+  give_way(worker);
+}
 
-/// Runs threads of the block that have not begun; then waits for another block. Never returns.
+/// Runs threads of the warp that have not begun; then waits for another warp. Never returns.
 void run_threads() {
   Worker& worker = *block.running;
   arrive(worker.place, &block.scheduler);
   for (;; give_way(worker))
-    while (block.next < block.size) {
+    while (block.next < block.end) {
       const unsigned i = block.next++;
       threadIdx = {block.reversed ? block.size - 1 - i : i, 0, 0};
       (*block.thread_body)();
     }
 }
 
-/// Lets a worker go on until its thread waits (true) or all that it had to do is done (false).
-bool resume(Worker& worker) {
+/// Lets a worker go on until its thread waits, or all that it had to do is done.
+void resume(Worker& worker) {
   block.running = &worker;
-  if (worker.waits) threadIdx = worker.thread;
-  worker.waits = false;
+  if (worker.waits != Barrier::none) threadIdx = worker.thread;
+  worker.waits = Barrier::none;
   leave(block.scheduler, worker.place);
   if (worker.started) {
     jump(block.scheduler, worker.place);
@@ -106,33 +118,63 @@ bool resume(Worker& worker) {
     jump(block.scheduler, start);
   }
   arrive(block.scheduler, nullptr);
-  return worker.waits;
+}
+
+/// After its threads have run: they must have come to one barrier, or all to the end. Lets them go on from
+/// one exchange of values to the next.
+void finish_turn(Warp& warp, std::size_t size) {
+  for (;;) {
+    const bool none = warp.empty() || warp[0]->waits == Barrier::none;
+    for (const Worker* worker : warp)
+      if (worker->waits != warp[0]->waits || warp.size() != size)
+        misuse("threads of a warp wait for others that end or wait elsewhere");
+    if (none) return warp.clear();
+    if (warp[0]->waits == Barrier::block) return;
+    for (Worker* worker : warp) resume(*worker);
+  }
+}
+
+/// Runs the threads of a warp that has not begun. The first `busy` workers hold waiting threads.
+Warp begin_warp(unsigned size, std::size_t& busy) {
+  Warp warp;
+  block.end = block.next + size;
+  while (block.next < block.end) {
+    if (busy == block.workers.size()) {
+      block.workers.push_back(std::make_unique<Worker>());
+      Place& place = block.workers.back()->place;
+      place.bottom = block.workers.back()->stack.get();
+      place.size = Worker::stack_bytes;
+    }
+    Worker& worker = *block.workers[busy];
+    resume(worker);
+    if (worker.waits == Barrier::none) continue;
+    warp.push_back(&worker);
+    ++busy;
+  }
+  finish_turn(warp, size);
+  return warp;
 }
 
 void run_block(const Work& thread, unsigned size) {
   block.thread_body = &thread;
   block.next = 0;
   block.size = size;
-  std::vector<Worker*> waiting;
-  for (std::size_t i = 0; block.next < size; ++i) {
-    if (i == block.workers.size()) {
-      block.workers.push_back(std::make_unique<Worker>());
-      Place& place = block.workers[i]->place;
-      place.bottom = block.workers[i]->stack.get();
-      place.size = Worker::stack_bytes;
-    }
-    if (resume(*block.workers[i])) waiting.push_back(block.workers[i].get());
+  std::vector<Warp> warps;
+  for (std::size_t busy = 0; block.next < size;)
+    warps.push_back(begin_warp(std::min(size - block.next, warp_threads), busy));
+  // Every thread must come to every barrier, so each round all warps go on or all are done.
+  if (block.reversed) {
+    std::reverse(warps.begin(), warps.end());
+    for (Warp& warp : warps) std::reverse(warp.begin(), warp.end());
   }
-  // Every thread must come to every barrier, so each round all go on or all are done.
-  if (!waiting.empty() && waiting.size() != size)
-    misuse("some threads of a block end while others wait for them");
-  while (!waiting.empty()) {
-    if (block.reversed) std::reverse(waiting.begin(), waiting.end());
-    std::size_t still = 0;
-    for (Worker* worker : waiting) still += resume(*worker);
-    if (still == 0) return;
-    if (still != waiting.size()) misuse("some threads of a block end while others wait for them");
-    if (block.reversed) std::reverse(waiting.begin(), waiting.end());
+  const auto ended = [](const Warp& warp) { return warp.empty(); };
+  while (!std::all_of(warps.begin(), warps.end(), ended)) {
+    if (std::any_of(warps.begin(), warps.end(), ended))
+      misuse("some threads of a block end while others wait for them");
+    for (Warp& warp : warps) {
+      for (Worker* worker : warp) resume(*worker);
+      finish_turn(warp, warp.size());
+    }
   }
 }
 
@@ -150,10 +192,5 @@ void run_grid(dim3 grid, dim3 block_size, const Work& thread) {
 
 }  // namespace rondo::emulated_gpu
 
-void __syncthreads() {
-  using namespace rondo::emulated_gpu;
-  Worker& worker = *block.running;
-  worker.thread = threadIdx;
-  worker.waits = true;
-  give_way(worker);
-}
+void __syncthreads() { rondo::emulated_gpu::wait_at(rondo::emulated_gpu::Barrier::block); }
+void rondo::emulated_gpu::wait_for_warp() { wait_at(Barrier::warp); }

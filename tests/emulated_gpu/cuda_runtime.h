@@ -27,6 +27,25 @@ inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 /// Lets all other threads of the block come here.
 void __syncthreads();
 
+namespace rondo::emulated_gpu {
+constexpr unsigned warp_threads = 32;
+inline double offered[warp_threads];  // by the threads of the warp that runs
+/// Lets all other threads of the warp come here.
+void wait_for_warp();
+}  // namespace rondo::emulated_gpu
+/// The value of the thread that is so much further in the warp, or beyond its end this thread's own. All
+/// threads of the warp must call it.
+template <class Real>
+Real __shfl_down_sync(unsigned /* mask */, Real value, unsigned distance) {
+  using namespace rondo::emulated_gpu;
+  const unsigned thread = threadIdx.x % warp_threads;
+  offered[thread] = static_cast<double>(value);
+  wait_for_warp();
+  if (thread + distance < warp_threads) value = static_cast<Real>(offered[thread + distance]);
+  wait_for_warp();  // before somebody offers the next
+  return value;
+}
+
 enum cudaError_t {
   cudaSuccess,
   cudaErrorMemoryAllocation,

@@ -2,9 +2,10 @@
 // of this folder, run on the host as they would on a GPU, only slowly. So that a mistake shows here and not
 // there: work is queued and runs when somebody waits for it; memory of the GPU can be touched by kernels
 // alone, and by anything else is a segmentation fault, as is what was freed; what cudaMalloc gives is full of
-// NaN; threads of a block run in turns from one __syncthreads() to the next, in one order and the reverse by
-// turns. It cannot show what only real threads do, nor any speed. The environment variable RONDO_EMULATED_GPU
-// sets up another GPU, by one or several of the following, separated by commas.
+// NaN; threads of a warp run in turns from one exchange of values to the next, and warps from one
+// __syncthreads() to the next, in one order and the reverse by turns. It cannot show what only real threads
+// do, nor any speed. The environment variable RONDO_EMULATED_GPU sets up another GPU, by one or several of
+// the following, separated by commas.
 //
 //   perturb=SEED     numbers differ from the host's as a real GPU's may: products by a factor of
 //                    1 +- 2^-22, the results of exp, log, log1p and tanh by up to two units in the

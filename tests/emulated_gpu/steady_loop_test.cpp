@@ -202,6 +202,28 @@ TEST(EmulatedGpu, NoGraphIsDestroyedWhileItRuns) {
   EXPECT_EQ(x.to_vector(), std::vector<real>(3, 2));
 }
 
+// The model of bench/char-mi-lstm.toml in narrow. A step in time has six launches: each of forward and
+// backward has a product, the gates, and their integration, whose vectors' gradients are added up without
+// one.
+TEST(EmulatedGpu, LaunchesOfAStepOfMiLstm) {
+  const auto launches_of = [](int64_t length) {
+    Recipe recipe = small_recipe("mi_lstm");
+    set(recipe,
+        "model.layers=1 model.hidden=[8] model.dropout=0 model.biases=1 train.batch=32 train.micro_batch=0 "
+        "train.clip=1");
+    recipe.language_model().train.batches.chunks.length = length;
+    const std::vector<int32_t> ids = some_ids(static_cast<size_t>(32 * length * 6 + 1));
+    Training training(recipe, 11, ids, {}, Device::cuda);
+    advance(training, 1);
+    training.trainer.metrics();  // all of it has run
+    const int64_t before = emulated_gpu::counts().launches;
+    advance(training, 1);
+    training.trainer.metrics();
+    return emulated_gpu::counts().launches - before;
+  };
+  EXPECT_EQ(launches_of(100) - launches_of(80), 20 * 6);
+}
+
 TEST(EmulatedGpu, HandsOutNoMemoryThatCouldBeTakenForNumbers) {
   if (!std::getenv("RONDO_POISON_GPU_MEMORY")) GTEST_SKIP() << "not asked for";
   for (int i = 0; i < 2; ++i) {  // new, and used before
