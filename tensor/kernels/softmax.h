@@ -175,10 +175,11 @@ struct CrossEntropyInPlace {
     real* to = row_of(x, r);
     const int32_t target = targets[r];
     if (target < 0) {  // the same for all threads
-      if (differentiates) fill_row(row, to, 0);
       if (row.first()) loss[r] = 0;
       if (row.first() && smoothing > 0) smoothed[r] = 0;
-      return;
+      if (!differentiates) return;
+      fill_row(row, to, 0);
+      return detail::round_row(row, x, r);
     }
     const real at_target = to[target];  // read before any thread writes: maximum() is a barrier
     auto logits = row.keep(to);

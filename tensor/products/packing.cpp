@@ -33,6 +33,8 @@ struct Twin {
   Region place_of(const Tensor& x) const;
   /// This region, too, is rounded; it is joined to what lies beside it.
   void add(Region it);
+  /// The region is written: rows of it are rounded no longer.
+  void forget(const Region& place);
 };
 
 namespace {
@@ -297,7 +299,7 @@ void Twin::add(Region it) {
                : other.column == it.column && other.columns == it.columns &&
                      (other.row + other.rows == it.row || it.row + it.rows == other.row);
   };
-  std::erase_if(rounded, [&](const Region& other) { return it.contains(other); });
+  forget(it);  // so that none overlaps it
   for (auto other = rounded.begin();
        (other = std::find_if(rounded.begin(), rounded.end(), joins)) != rounded.end();) {
     const int64_t row_end = std::max(it.row + it.rows, other->row + other->rows);
@@ -309,20 +311,26 @@ void Twin::add(Region it) {
   rounded.push_back(it);
 }
 
+void Twin::forget(const Region& place) {
+  const int64_t place_end = place.row + place.rows;
+  for (const Region& it : std::exchange(rounded, {})) {
+    const int64_t end = it.row + it.rows;
+    if (!place.overlaps(it)) {
+      rounded.push_back(it);
+      continue;
+    }
+    if (it.row < place.row) rounded.push_back({it.row, place.row - it.row, it.column, it.columns});
+    if (place_end < end) rounded.push_back({place_end, end - place_end, it.column, it.columns});
+  }
+}
+
 void Tensor::forget_rounded() const {
   Twin& twin = *memory().twin;
   const Region place = twin.place_of(*this);
-  const int64_t place_end = place.row + place.rows;
-  for (const Region& it : std::exchange(twin.rounded, {})) {
-    if (place.size() == 0) continue;  // it may be anywhere
-    const int64_t end = it.row + it.rows;
-    if (!place.overlaps(it)) {
-      twin.rounded.push_back(it);
-      continue;
-    }
-    if (it.row < place.row) twin.rounded.push_back({it.row, place.row - it.row, it.column, it.columns});
-    if (place_end < end) twin.rounded.push_back({place_end, end - place_end, it.column, it.columns});
-  }
+  if (place.size() == 0)  // it may be anywhere
+    twin.rounded.clear();
+  else
+    twin.forget(place);
 }
 
 Bf16Rows bf16_rows(const Tensor& x, Packing packing) {

@@ -146,7 +146,10 @@ TEST(GpuStep, IsTheCpusOfLinesAndOfNormalisedBatches) {
   lines.trainer.averaging = normalised.trainer.averaging = Averaging::never;
   // Statistics of two rows turn rounding errors into other signs.
   set(normalised, "train.batch=12 train.micro_batch=6");
-  for (const Recipe& recipe : {lines, normalised}) {
+  for (const auto& [recipe, precision] :
+       {std::pair(lines, Precision::fp32), std::pair(lines, Precision::bf16),
+        std::pair(normalised, Precision::fp32)}) {
+    const WithPrecision in_force(precision);
     Training on_cpu(recipe, 11, ids, 3), on_gpu(recipe, 11, ids, 3, Device::cuda);
     for (int i = 0; i < 20 && on_cpu.trainer.next_batch() && on_gpu.trainer.next_batch(); ++i) {
       const double expected = update(on_cpu).loss;
