@@ -336,9 +336,9 @@ class LanguageModelling : public Objective {
     // regularization.
     const bool across_rows = look_across_rows(model_.cells());
     for (const Chunk& piece : part.pieces) {
-      auto [output, after] =
-          model_.forward({ids(piece), piece.steps, piece.streams, across_rows ? piece.lengths : Lengths()},
-                         streams_of(states, 0, piece.streams));
+      auto [output, after] = model_.forward(
+          {ids(piece), piece.steps, piece.streams, across_rows ? Lengths(piece.lengths) : Lengths()},
+          streams_of(states, 0, piece.streams));
       use(output, piece);
       states = std::move(after);
     }
