@@ -215,7 +215,8 @@ cudaError_t cudaMalloc(void** to, std::size_t bytes) {
   State& gpu = state();
   if (gpu.failure != cudaSuccess) return gpu.failure;
   ++gpu.counts.system_allocations;
-  *to = gpu.arena.take(bytes);
+  const char* full = setting("full_at=");
+  *to = full && gpu.counts.queued >= std::atoll(full) ? nullptr : gpu.arena.take(bytes);
   return *to ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 cudaError_t cudaFree(void* it) {

@@ -11,6 +11,7 @@
 //                    1 +- 2^-22, the results of exp, log, log1p and tanh by up to two units in the
 //                    last place, always the same for one seed, which is not 0
 //   gpus=N           as many GPUs in the machine, for as many processes
+//   full_at=WORK     no more memory once so much work was asked for
 //   memory=BYTES, capability=7.5, absent, old_driver, fails_at=LAUNCH     a GPU that is not as it should be
 #pragma once
 
