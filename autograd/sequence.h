@@ -11,7 +11,7 @@
 
 namespace rondo {
 
-/// What kernels of a GPU read of sequences [T, B] with padding.
+/// The lists that kernels of a GPU read in place of the lengths of sequences [T, B] with padding.
 struct StagedLengths {
   Tokens counts;            // their lengths, [B]
   Tokens last;              // the row of each one's last step, [B]

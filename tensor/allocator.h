@@ -42,7 +42,7 @@ class StepMemory {
   Device device_;
 };
 
-/// Whether there is one now.
+/// Whether a StepMemory of the device exists now.
 bool in_step(Device device);
 
 struct MemoryStatistics {
