@@ -17,9 +17,9 @@ namespace {
 /// Rows of a tile register, and words or sums of a row.
 constexpr int size = 16;
 constexpr int most_rows = 2 * size, width = 2 * size;
-/// The rows of a tile and its panel then fit into an L1 cache of 48 KiB. Measured, one core, operands in its
-/// L2 cache: 1770 GFLOP/s; with 384 words 1250.
-constexpr int block_words = 192;
+/// Of 256 rows, the words and the sums then fit into an L2 cache of 2 MiB. Measured on two threads at
+/// 2800 x 700 x 3200: 6.2 ms with blocks of 176 words, 5.0 with 400, 4.8 with 544.
+constexpr int block_words = 576;
 /// The right side is a whole panel wide, however narrow the tile of c.
 constexpr int64_t panel_stride = width * sizeof(real);
 
@@ -70,6 +70,27 @@ void release() {
   rows_now = columns_now = 0;
 }
 
+/// Into the caches, while the word at `b` is multiplied, because tile registers are loaded row by row and
+/// each load that misses makes the products wait. Of the right side, if this is the only tile of its panel,
+/// what is multiplied two steps later, else its part of the next panel; and of the next tile of c as many
+/// rows as the step is a part of the words. Measured on two threads at 2800 x 700 x 3200: 8.8 ms without, 6.5
+/// with the rows of c, 6.2 with both.
+void fetch_ahead(const Tile& it, int64_t word, const real* b) {
+  constexpr int64_t line = 64 / sizeof(real), steps_ahead = 2 * size;
+  const bool only_tile = it.ahead_step == width;
+  const int64_t left = it.words - word - steps_ahead;
+  const real* const next = !only_tile ? it.ahead + word * it.ahead_step
+                           : left > 0 ? b + steps_ahead * width
+                                      : it.ahead - left * width;
+  for (int64_t i = 0; i < size * it.ahead_step; i += line)
+    only_tile ? __builtin_prefetch(next + i) : __builtin_prefetch(next + i, 0, 2);
+  for (int64_t row = it.rows * word / it.words; row < it.rows * (word + size) / it.words; ++row) {
+    const real* const c = it.next_c + row * it.c.row_stride;
+    for (int64_t j = 0; j < width; j += line) __builtin_prefetch(c + j, 1);
+    __builtin_prefetch(c + width - 1, 1);  // a row may lie in three lines
+  }
+}
+
 /// c = start + the products of it.words words, a multiple of 16.
 template <bool lower, bool right>
 void add_products(const Tile& it) {
@@ -90,6 +111,7 @@ void add_products(const Tile& it) {
   const int64_t left_stride = it.a_stride * bytes;
   const real *a = it.a, *b = it.panel;
   for (int64_t word = 0; word < it.words; word += size, a += size, b += size * width) {
+    fetch_ahead(it, word, b);
     _tile_loadd(6, b, panel_stride);
     _tile_loadd(4, a, left_stride);
     _tile_dpbf16ps(0, 4, 6);

@@ -59,6 +59,12 @@ struct Product {
   PanelLayout layout;
   const real* panels;
   Operand start, c;
+  /// From the last panel to the first, every second time: the caches then still have a part of what they
+  /// cannot hold as a whole.
+  bool backwards = false;
+  /// Each tile with all blocks of terms before the next one, as it is best if a panel has one tile: nothing
+  /// of a block is then read twice.
+  bool panel_by_panel = false;
 
   Product rows_from(int64_t row) const {
     const auto at = [&](Operand x) { return Operand{x.data + row * x.row_stride, x.row_stride}; };
@@ -78,9 +84,12 @@ struct Place {
 /// How c is cut into tiles of nearly equal height, and the order in which they are computed: panel by panel,
 /// every second one from its last tile to its first, so that tiles of one height follow each other.
 struct Tiles {
-  int64_t rows, height, of_a_panel;
+  int64_t rows, height, of_a_panel, panels;
+  bool backwards;  // from the last panel to the first
 
-  Tiles(int64_t all_rows, const TileKernels& kernels) : rows(all_rows) {
+  Tiles(int64_t all_rows, const PanelLayout& layout, bool from_the_last)
+      : rows(all_rows), panels(layout.panels()), backwards(from_the_last) {
+    const TileKernels& kernels = *layout.kernels;
     const int64_t steps = (rows + kernels.rows - 1) / kernels.rows * kernels.step;
     height = (rows + steps - 1) / steps * kernels.step;
     of_a_panel = (rows + height - 1) / height;
@@ -89,12 +98,14 @@ struct Tiles {
   int64_t reflected(int64_t panel, int64_t i) const { return panel % 2 == 0 ? i : of_a_panel - 1 - i; }
   /// How many tiles of its panel come before it.
   int64_t before(const Place& it) const { return reflected(it.panel, it.tile); }
+  int64_t count() const { return panels * of_a_panel; }
+  int64_t panel_after(int64_t panel) const { return panel + (backwards ? -1 : 1); }
   Place operator[](int64_t i) const {
-    const int64_t panel = i / of_a_panel;
+    const int64_t number = i / of_a_panel, panel = backwards ? panels - 1 - number : number;
     return {panel, reflected(panel, i % of_a_panel)};
   }
   Place after(const Place& it) const {
-    if (before(it) == of_a_panel - 1) return {it.panel + 1, it.tile};
+    if (before(it) == of_a_panel - 1) return {panel_after(it.panel), it.tile};
     return {it.panel, it.tile + (it.panel % 2 == 0 ? 1 : -1)};
   }
 };
@@ -105,17 +116,17 @@ struct Block {
   const real* panels;
   int64_t words;
   Operand start;
+
+  const real* panel(int64_t number, int64_t width) const { return panels + number * words * width; }
 };
 
-/// The tile at `place`; `next` is the thread's next one.
+/// The tile at `place`; `next` is the thread's next one, `next_panel` what is read after the panel.
 void run_tile(const Product& it, const Tiles& tiles, const Block& block, const Place& place,
-              const Place& next) {
-  const int64_t width = it.layout.width(), panel_size = block.words * width;
+              const Place& next, const real* next_panel) {
+  const int64_t width = it.layout.width();
   const int64_t row = place.tile * tiles.height, column = place.panel * width;
   const auto at = [&](Operand x) { return Operand{x.data + row * x.row_stride + column, x.row_stride}; };
-  const real* const panel = block.panels + place.panel * panel_size;
-  // Of the next panel each tile fetches a part; after the last panel there is nothing to fetch.
-  const real* const next_panel = place.panel < it.layout.panels() - 1 ? panel + panel_size : panel;
+  // Of the next panel each tile fetches a part.
   const int64_t ahead_step = (width + tiles.of_a_panel - 1) / tiles.of_a_panel;
   const int64_t ahead = std::min(tiles.before(place) * ahead_step, width - ahead_step);
   it.layout.kernels->run(
@@ -125,7 +136,7 @@ void run_tile(const Product& it, const Tiles& tiles, const Block& block, const P
        .a = block.left.a.data + row * (block.left.transposed ? 1 : block.left.a.row_stride),
        .a_stride = block.left.a.row_stride,
        .transposed = block.left.transposed,
-       .panel = panel,
+       .panel = block.panel(place.panel, width),
        .start = block.start.data ? at(block.start) : Operand{},
        .c = at(it.c),
        .next_c = it.c.data + next.tile * tiles.height * it.c.row_stride + next.panel * width,
@@ -142,11 +153,18 @@ Range range_of(int64_t count, int64_t part, int64_t parts) {
   return {count * part / parts, count * (part + 1) / parts};
 }
 
-void run_range(const Product& it, const Tiles& tiles, const Block& block, const Range& range) {
+/// Tiles one after the other, each with all of these blocks.
+void run_range(const Product& it, const Tiles& tiles, std::span<const Block> blocks, const Range& range) {
+  const int64_t width = it.layout.width();
   Place place = tiles[range.begin];
   for (int64_t i = range.begin; i < range.end; ++i) {
     const Place next = i + 1 < range.end ? tiles.after(place) : place;
-    run_tile(it, tiles, block, place, next);
+    for (size_t b = 0; b + 1 < blocks.size(); ++b)
+      run_tile(it, tiles, blocks[b], place, place, blocks[b + 1].panel(place.panel, width));
+    // After the last panel there is nothing to fetch.
+    const int64_t after = tiles.panel_after(place.panel),
+                  panel = std::clamp<int64_t>(after, 0, tiles.panels - 1);
+    run_tile(it, tiles, blocks.back(), place, next, blocks.front().panel(panel, width));
     place = next;
   }
 }
@@ -178,34 +196,39 @@ class alignas(64) SharedTiles {
 };
 
 /// `rows` rows: part `part` of their tiles, one part for each of `shared`, and what is left of the others;
-/// all tiles if nothing is shared. If the left side is copied, `room` has space for `rows` rows of it.
+/// all tiles if nothing is shared. If the left side is copied, `room` has space for `rows` rows of it: of
+/// each block of terms if it is multiplied panel by panel, else of one.
 void run_rows(const Product& it, int64_t rows, int64_t part, std::span<SharedTiles> shared, real* room) {
   const PanelLayout& layout = it.layout;
-  const Tiles tiles(rows, *layout.kernels);
+  const Tiles tiles(rows, layout, it.backwards);
   const int64_t parts = std::max<int64_t>(1, std::ssize(shared));
-  const Range own = range_of(layout.panels() * tiles.of_a_panel, part, parts);
+  // A thread has the same panels in both directions.
+  const Range own = range_of(tiles.count(), it.backwards ? parts - 1 - part : part, parts);
   if (own.begin == own.end) return;
   const SubnormalsAreZero subnormals_are_zero(it.multiplication.rounded);
-  const int64_t blocks = std::max<int64_t>(layout.blocks(), 1);
-  for (int64_t b = 0; b < blocks; ++b) {
+  const int64_t count = std::max<int64_t>(layout.blocks(), 1), together = it.panel_by_panel ? count : 1;
+  std::vector<Block> blocks;  // that each tile is multiplied with before the next tile
+  for (int64_t b = 0; b < count; ++b) {
     const int64_t k = b * layout.block_terms();
     Block block{it.left, it.panels + layout.place(b, 0), layout.words(b), b > 0 ? it.c : it.start};
     block.left.a.data += k * (it.left.transposed ? it.left.a.row_stride : 1);
-    const bool sharing = !shared.empty() && b == blocks - 1;
+    const bool last = b == count - 1, sharing = last && !shared.empty();
     if (sharing) shared[part].open(own);  // others have copies of the left side of their own
-    if (it.copied) block.left = packed_left(block.left, rows, layout.terms(b), it.multiplication, room);
-    if (!sharing) {
-      run_range(it, tiles, block, own);
-      continue;
-    }
-    for (int64_t i = 0; i < parts; ++i)
+    if (it.copied)
+      block.left = packed_left(block.left, rows, layout.terms(b), it.multiplication,
+                               room + std::ssize(blocks) * room_for_left(rows, layout));
+    blocks.push_back(block);
+    if (std::ssize(blocks) < together) continue;
+    if (!sharing) run_range(it, tiles, blocks, own);
+    for (int64_t i = 0; sharing && i < parts; ++i)
       for (Range range; (range = shared[(part + i) % parts].take()).begin < range.end;)
-        run_range(it, tiles, block, range);
+        run_range(it, tiles, blocks, range);
+    blocks.clear();
   }
   layout.kernels->release();
 }
 
-void multiply(const Product& it, int64_t rows, Device device) {
+void multiply(Product it, int64_t rows, Device device) {
   const bool alone = rows * it.layout.inner * it.layout.columns < work_for_threads;
   const int64_t parts = alone ? 1 : threads();
   const bool divide_rows = it.copied && rows >= parts * enough_tiles * it.layout.kernels->rows;
@@ -214,7 +237,10 @@ void multiply(const Product& it, int64_t rows, Device device) {
   const int64_t block_rows = block_tiles * it.layout.kernels->rows;
   const int64_t blocks =
       share_columns ? 1 : ((rows + block_rows - 1) / block_rows + parts - 1) / parts * parts;
-  const int64_t height = (rows + blocks - 1) / blocks, room_each = room_for_left(height, it.layout);
+  const int64_t height = (rows + blocks - 1) / blocks;
+  it.panel_by_panel = blocks == 1 && Tiles(rows, it.layout, false).of_a_panel == 1;
+  const int64_t room_each =
+      room_for_left(height, it.layout) * (it.panel_by_panel ? std::max<int64_t>(it.layout.blocks(), 1) : 1);
   const Tensor room = it.copied ? Tensor({parts, room_each}, device) : Tensor();
   if (!has_memory(device)) return;
   real* const first = it.copied ? room.mutable_data() : nullptr;
@@ -234,15 +260,16 @@ void packed_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transp
                  Packing packing, Operand start, const Tensor& c) {
   const Multiplication by = multiplication();
   const bool transposed = transpose_a == Transpose::yes;
-  const Tensor panels = packed(b, transpose_b, by, packing);
+  const Panels panels = packed(b, transpose_b, by, packing);
   const bool copied = by.rounded || better_copied(a, transposed);
   multiply({{a.read_operand(), transposed},
             copied,
             by,
             PanelLayout(b, transpose_b, *by.kernels),
-            panels.data(),
+            panels.numbers.data(),
             start,
-            c.write_operand()},
+            c.write_operand(),
+            panels.backwards},
            c.rows(), c.device());
 }
 

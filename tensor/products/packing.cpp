@@ -20,6 +20,7 @@ struct Pack {
   Multiplication multiplication;
   uint64_t version;
   Tensor panels;
+  uint64_t uses = 0;
 };
 
 /// A copy of a memory in bfloat16: rows of `row_stride` numbers, bf16_row_stride() apart.
@@ -217,12 +218,12 @@ namespace {
 /// `size` numbers, made from b by make(to); with Packing::kept, those that the storage of b keeps until b is
 /// written.
 template <class Make>
-Tensor made_from(const Tensor& b, Transpose transpose, const Multiplication& multiplication, Packing packing,
+Panels made_from(const Tensor& b, Transpose transpose, const Multiplication& multiplication, Packing packing,
                  int64_t size, const Make& make) {
   if (packing == Packing::once) {
     const Tensor numbers({size}, b.device());
     make(numbers.mutable_data());
-    return numbers;
+    return {numbers, false};
   }
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -244,12 +245,12 @@ Tensor made_from(const Tensor& b, Transpose transpose, const Multiplication& mul
   Pack& pack = found ? **it : *packs.back();
   if (!found || pack.version != b.version()) make(pack.panels.mutable_data());
   pack.version = b.version();
-  return pack.panels;
+  return {pack.panels, pack.uses++ % 2 == 1};
 }
 
 }  // namespace
 
-Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication, Packing packing) {
+Panels packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication, Packing packing) {
   return made_from(b, transpose, multiplication, packing,
                    PanelLayout(b, transpose, *multiplication.kernels).size(),
                    [&](real* to) { pack(b, transpose, multiplication, to); });
@@ -355,7 +356,7 @@ Bf16Rows bf16_rows(const Tensor& x, Packing packing) {
            RoundToBf16{x.read_operand(), reinterpret_cast<uint16_t*>(to), x.columns(), stride});
   };
   const Tensor numbers =
-      made_from(x, Transpose::no, multiplication(), packing, x.rows() * stride / bf16_in_one, round);
+      made_from(x, Transpose::no, multiplication(), packing, x.rows() * stride / bf16_in_one, round).numbers;
   return {numbers, bf16_at(numbers, {}, stride), stride, stride};
 }
 

@@ -46,7 +46,11 @@ enum class Packing { once, kept };
 /// Packs op(b) to layout.size() numbers.
 void pack(const Tensor& b, Transpose transpose, const Multiplication& multiplication, real* to);
 /// The packed op(b).
-Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication, Packing packing);
+struct Panels {
+  Tensor numbers;
+  bool backwards;  // the last panel is read first: every second time that they are read, if they are kept
+};
+Panels packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication, Packing packing);
 
 /// A matrix rounded to bfloat16, as a GPU multiplies it: rows of 16-bit numbers in `memory`.
 struct Bf16Rows {

@@ -183,14 +183,16 @@ TEST(WeightGemm, KeepsPacksOfBoundedSize) {
   EXPECT_LE(largest_difference(c, by_blas(x, all.slice_rows(199, 399), Transpose::yes, {}, c)), 1e-4);
 }
 
-// Threads take tiles of each other, differently in each run; 2500 terms are several blocks.
+// Threads take tiles of each other, differently in each run; 2500 terms are several blocks; five rows are one
+// tile. Every second time the weight is read from its last panel to its first.
 TEST(WeightGemm, ValuesDependNeitherOnThreadsNorOnTheOtherRows) {
   const int before = threads();
   for (const Precision precision : {Precision::fp32, Precision::bf16})
     for (const int64_t terms : {300, 2500}) {
       const WithPrecision in(precision);
       const Tensor x = random_block(40, terms, 0, 1), weight = random_block(700, terms, 0, 2),
-                   start = random_block(40, 700, 0, 3), one({40, 700}), shared({40, 700}), row({1, 700});
+                   start = random_block(40, 700, 0, 3), one({40, 700}), shared({40, 700}), row({1, 700}),
+                   few({5, 700});
       set_threads(1);
       weight_gemm(x, weight, Transpose::yes, start, one);
       weight_gemm(x.slice_rows(17, 18), weight, Transpose::yes, start.slice_rows(17, 18), row);
@@ -202,6 +204,10 @@ TEST(WeightGemm, ValuesDependNeitherOnThreadsNorOnTheOtherRows) {
           fill(shared, -1);
           weight_gemm(x, weight, Transpose::yes, start, shared);
           different += shared.to_vector() != one.to_vector();
+          fill(few, -1);
+          weight_gemm(x.slice_rows(3, 8), weight, Transpose::yes, start.slice_rows(3, 8), few);
+          different += few.to_vector() != one.slice_rows(3, 8).to_vector();
+          if (run % 3 == 0) weight_gemm(x.slice_rows(0, 1), weight, Transpose::yes, {}, row);  // other turns
         }
         EXPECT_EQ(different, 0) << name_of(multiplication()) << ", " << terms << " terms, threads: " << count;
       }

@@ -272,6 +272,31 @@ TEST_F(Bf16, ValuesDependNeitherOnThreadsNorOnTheOtherRows) {
   set_threads(before);
 }
 
+// Every second time from the last panel to the first; five rows are one tile, which is multiplied with all
+// blocks of terms before the next one.
+TEST_F(Bf16, AKeptCopyGivesTheSameBitsInBothOrders) {
+  constexpr int64_t n = 150, k = 2500;
+  const int before = threads();
+  const Tensor b = random_operand(k, n, Transpose::no, 2);
+  for (const Multiplication& by : all_multiplications())
+    for (const int64_t m : {5, 40}) {
+      multiply_by(by);
+      const Tensor a = random_operand(m, k, Transpose::no, 1), once({m, n}), kept({m, n});
+      set_threads(1);
+      packed_gemm(a, Transpose::no, b, Transpose::no, Packing::once, {}, once);
+      for (const int count : {1, 3}) {
+        set_threads(count);
+        for (int run = 0; run < 4; ++run) {
+          fill(kept, -1);
+          packed_gemm(a, Transpose::no, b, Transpose::no, Packing::kept, {}, kept);
+          EXPECT_EQ(once.to_vector(), kept.to_vector())
+              << name_of(by) << ", " << m << " rows, threads: " << count << ", run " << run;
+        }
+      }
+    }
+  set_threads(before);
+}
+
 TEST_F(Bf16, ABatchIsItsProducts) {
   constexpr int64_t N = 7, m = 12, n = 35, k = 50;
   for (Transpose transpose_a : {Transpose::no, Transpose::yes})
