@@ -58,8 +58,9 @@ struct Size {
 };
 /// Rows and columns at the edges of registers, words at those of steps and of blocks.
 std::vector<Size> sizes_of_products() {
-  std::vector<Size> sizes = {{1, 1, 1},      {3, 5, 4},      {2, 3, 0},      {33, 65, 33},   {256, 5, 128},
-                             {300, 5, 2049}, {300, 4, 1024}, {257, 40, 769}, {20, 40, 4100}, {30, 129, 130}};
+  std::vector<Size> sizes = {{1, 1, 1},      {3, 5, 4},      {2, 3, 0},      {33, 65, 33},
+                             {256, 5, 128},  {300, 5, 2049}, {300, 4, 1024}, {257, 40, 769},
+                             {20, 40, 4100}, {30, 129, 130}, {33, 18, 1152}, {33, 18, 1153}};
   for (const int64_t m : {1, 15, 16, 17, 31, 32, 33})
     for (const int64_t k : {1, 31, 32, 33, 383, 384, 385, 769}) sizes.push_back({m, 18, k});
   for (int64_t n = 1; n <= 33; ++n) sizes.push_back({17, n, 33});
