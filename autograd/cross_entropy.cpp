@@ -31,7 +31,7 @@ struct ScoredRows {
   Tokens targets;
 
   explicit ScoredRows(const Tokens& all_targets) : targets(all_targets), all_(std::ssize(*all_targets)) {
-    if (targets->is_placed() ||
+    if (targets->may_change() ||
         std::all_of(all_targets->begin(), all_targets->end(), [](int32_t id) { return id >= 0; }))
       return;
     std::vector<int32_t> rows, some_targets;
@@ -162,7 +162,7 @@ CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, con
       name, inputs, weight.value(), bias.value(), height, d,
       [&](int64_t begin, int64_t, const Tensor& logits) {
         launch(device, logits.extent(),
-               CrossEntropyInPlace{d.any() ? write_operand_rounded(logits) : logits.write_operand(),
+               CrossEntropyInPlace{d.any() ? write_operand_with_twin(logits) : logits.write_operand(),
                                    scored.targets->on(device) + begin, d.any(), losses.mutable_data() + begin,
                                    static_cast<real>(smoothing), minimised.mutable_data() + begin});
       });
@@ -204,7 +204,7 @@ CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior,
         if (d.any())
           launch(device, logits.extent(),
                  LogitsCrossEntropyBackward{logits.read_operand(), block_targets, K, log_sum_exp.data(),
-                                            posteriors.data() + begin, write_operand_rounded(logits)});
+                                            posteriors.data() + begin, write_operand_with_twin(logits)});
       });
   if (d.x.defined()) d.x = scored.among_zeros(d.x.reshaped({count, x.shape().columns()}));
   scale(posteriors, -1);

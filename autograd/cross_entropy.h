@@ -19,8 +19,8 @@ struct CrossEntropy {
 /// stores the result and, when recording, the gradients of the inputs that need one: backward only scales and
 /// adds them. Throws Error if shapes do not fit or a target is not in [-1, V).
 ///
-/// Targets that are staged for a recorded step (Indices::is_placed()) may be others in each replay, so there
-/// ignored rows are computed as well, and their x must be finite.
+/// Where targets may be others in a replay (Indices::may_change()), ignored rows are computed as well, and
+/// their x must be finite.
 ///
 /// Label smoothing, Szegedy et al. 2016 ("Rethinking the Inception Architecture"), section 7: the target
 /// distribution is 1 - e on the target y, and e, `smoothing`, spread evenly over all V. In the total

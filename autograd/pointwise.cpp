@@ -40,10 +40,10 @@ std::deque<PointwiseOperator>& registry() {
   return *known;
 }
 
-/// Where a kernel writes x. Products read next what is written to memory that was made for them, as that of
-/// states and of the gradients of pre-activations is.
-Operand operand_of(const Tensor& x) {
-  return x.memory().for_products ? write_operand_rounded(x) : x.write_operand();
+/// Where a kernel writes x. Memory that was made for products (states, gradients of pre-activations) is read
+/// by a product next.
+Operand write_operand_of(const Tensor& x) {
+  return x.memory().for_products ? write_operand_with_twin(x) : x.write_operand();
 }
 
 /// From so many rows on, a GPU adds up the gradient of a repeated row at once, rather than keep what each row
@@ -73,7 +73,7 @@ struct Recorded {
       x[j] = {input.read_operand().data, repeated ? 0 : input.row_stride()};
       if (!gradients[j].wanted()) continue;
       if (reusable(j, values, gradients)) {
-        dx[j] = operand_of(input);
+        dx[j] = write_operand_of(input);
         reused.push_back(j);
         continue;
       }
@@ -90,7 +90,7 @@ struct Recorded {
         kept.push_back(to.tensor);
       }
       if (adds_up && !to.accumulate) fill(to.tensor, 0);
-      dx[j] = adds_up ? Operand{to.tensor.mutable_data(), 0} : operand_of(to.tensor);
+      dx[j] = adds_up ? Operand{to.tensor.mutable_data(), 0} : write_operand_of(to.tensor);
       accumulates[j] = adds_up || to.accumulate;
     }
     for (size_t k = 0; k < output_gradients.size(); ++k)
@@ -173,7 +173,7 @@ std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
         out.shape());
   for (int k = 0; k < op.outputs; ++k) {
     results.push_back(k == 0 && out.defined() ? out : Tensor(shape, device));
-    y[k] = operand_of(results.back());
+    y[k] = write_operand_of(results.back());
   }
   {
     const Timed timed("pointwise", [&] { return op.name; });

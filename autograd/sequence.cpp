@@ -1,15 +1,19 @@
 // Operators of sequence models. Each defines its backward beside its forward.
 #include "autograd/sequence.h"
 
+#include <algorithm>
+
 #include "tensor/kernels/kernels.h"
 
 namespace rondo {
 
 Lengths::Lengths(std::vector<int64_t> lengths, const std::vector<Tokens>& lists, size_t first)
     : Lengths(std::move(lengths)) {
-  if (first + 4 <= lists.size())
-    staged = std::make_shared<StagedLengths>(
-        StagedLengths{lists[first], lists[first + 1], lists[first + 2], lists[first + 3]});
+  if (first >= lists.size()) return;
+  check(first + 4 <= lists.size() && std::equal(begin(), end(), lists[first]->begin(), lists[first]->end()),
+        "[lengths] list {} of {} does not hold the lengths", first, lists.size());
+  staged = std::make_shared<StagedLengths>(
+      StagedLengths{lists[first], lists[first + 1], lists[first + 2], lists[first + 3]});
 }
 
 Tokens Lengths::counts() const { return staged ? staged->counts : tokens({begin(), end()}); }

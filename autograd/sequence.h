@@ -21,15 +21,15 @@ struct StagedLengths {
 struct Lengths : std::vector<int64_t> {
   using std::vector<int64_t>::vector;
   Lengths(std::vector<int64_t> lengths) : std::vector<int64_t>(std::move(lengths)) {}  // implicit on purpose
-  /// Lengths from 1 to T, with their lists of staged_lists(), which begin at `first`; if there are none, on
-  /// the host only.
+  /// Takes lengths from 1 to T, with their lists of staged_lists(), which begin at `first`; if `lists` ends
+  /// before it, on the host only. Throws Error if these are the lists of other lengths.
   Lengths(std::vector<int64_t> lengths, const std::vector<Tokens>& lists, size_t first);
 
   /// The lengths for kernels of a device, [B].
   Tokens counts() const;
 
-  /// If it is there, the padding is computed as well, from finite numbers, and nobody reads what comes of it:
-  /// the launches do not depend on the lengths, so that a GPU can replay them. Else null.
+  /// If this is not null, the padding is computed as well, from finite numbers, and nobody reads what comes
+  /// of it: the launches do not depend on the lengths, so that a GPU can replay them.
   std::shared_ptr<const StagedLengths> staged{};
 };
 /// The members of StagedLengths, in order.
@@ -42,7 +42,7 @@ class RowMap {
  public:
   /// Maps so many rows. Throws Error for an index out of range, and if a row occurs twice.
   RowMap(std::vector<int32_t> from, int64_t rows);
-  /// One that is its own inverse.
+  /// Makes a map that is its own inverse.
   explicit RowMap(const Tokens& both) : RowMap(both, both) {}
   RowMap inverse() const { return {to_, from_}; }
   const Tokens& from() const { return from_; }

@@ -164,10 +164,16 @@ void Sink::multiply_products() {
 }
 
 Sink::Destination Sink::contributions(const Region& region, int64_t rows) {
-  for (const Piece& known : contributions_)
-    if (known.region == region && known.tensor.rows() == rows) return {known.tensor, true};
-  contributions_.push_back({Tensor({rows, region.columns}, device_), region});
-  return {contributions_.back().tensor, false};
+  int64_t height = rows;
+  for (const Piece& known : contributions_) {
+    if (known.region != region) continue;
+    if (known.tensor.rows() >= rows) return {known.tensor.slice_rows(0, rows), true};
+    height = std::max(height, 2 * known.tensor.rows());  // backward, packed steps have more and more rows
+  }
+  const Tensor made({height, region.columns}, device_);
+  if (height > rows) fill(made, 0);
+  contributions_.push_back({made, region});
+  return {made.slice_rows(0, rows), height > rows};
 }
 
 void Sink::add_column_sums(const Tensor& g, const Region& region) {

@@ -50,7 +50,7 @@ class Sink {
   /// Adds left^T right: at once if it is large, else when flushed, in one product with others of its region.
   void add_product(const Tensor& left, const Tensor& right, const Region& region);
   /// Where to write, or add, what each of so many rows contributes to a region of one row; flush() adds the
-  /// sums of the columns. Calls for one region and number of rows get the same memory.
+  /// sums of the columns. Calls for one region get the first rows of the same memory, if it has so many.
   Destination contributions(const Region& region, int64_t rows);
   /// Adds the sums of the columns of g to a region of one row.
   void add_column_sums(const Tensor& g, const Region& region);

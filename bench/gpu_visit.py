@@ -6,7 +6,7 @@ stopped:
 
     device    driver, libraries, versions
     check     bench/gpu_check.py: device, CPU = CUDA, trainings; each test that failed once more, alone
-    probe     what the GPU can do: products by precision, nodes of a graph (bench/gpu_probe.cu)
+    probe     what the GPU can do: products by precision, nodes of a graph, those that begin early (bench/gpu_probe.cu)
     steps     twenty steps of training in each precision; then steps replayed, and launched one by one
     speed     bench/gpu_bench.py: rows whose figures decide what to do next, beside the honest peers
     profile   Nsight Compute, if it is there, on some kernels of a step

@@ -128,7 +128,7 @@ StepMemory::StepMemory(Device device) : device_(device) {
   pool_of(device).in_step = true;
 }
 StepMemory::~StepMemory() { pool_of(device_).in_step = false; }
-bool in_step(Device device) { return pool_of(device).in_step; }
+bool StepMemory::exists(Device device) { return pool_of(device).in_step; }
 int64_t StepMemory::returns(Device device) { return pool_of(device).step_memory_returns; }
 
 void* allocate(Device device, size_t bytes) {

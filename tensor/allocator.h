@@ -37,13 +37,12 @@ class StepMemory {
   /// How many blocks of it were returned to the system so far, because it had no other memory left. After
   /// another return, no graph that was recorded before may be launched.
   static int64_t returns(Device device);
+  /// Whether one of the device exists now.
+  static bool exists(Device device);
 
  private:
   Device device_;
 };
-
-/// Whether a StepMemory of the device exists now.
-bool in_step(Device device);
 
 struct MemoryStatistics {
   size_t bytes_in_use = 0;

@@ -25,12 +25,12 @@ class Indices {
   Indices(std::vector<int32_t> values) : values_(std::move(values)) {}  // implicit on purpose
   Indices(std::initializer_list<int32_t> values) : values_(values) {}
   /// Values that lie on the GPU at `on_gpu`, or will lie there when a kernel runs, in the layout of
-  /// to_device_layout().
-  Indices(std::vector<int32_t> values, const int32_t* on_gpu) : values_(std::move(values)), placed_(on_gpu) {}
+  /// to_device_layout(). They may change where a graph that reads them there is replayed.
+  Indices(std::vector<int32_t> values, const int32_t* on_gpu, bool may_change)
+      : values_(std::move(values)), placed_(on_gpu), may_change_(may_change) {}
 
-  /// Whether kernels of the GPU read them from a given place, where they may change from run to run of a
-  /// recorded graph.
-  bool is_placed() const { return placed_ != nullptr; }
+  /// Whether kernels may find other values in a replay, so that launches must not depend on them.
+  bool may_change() const { return may_change_; }
   /// On the host.
   const std::vector<int32_t>& values() const { return values_; }
   std::size_t size() const { return values_.size(); }
@@ -54,6 +54,7 @@ class Indices {
  private:
   std::vector<int32_t> values_;
   const int32_t* placed_ = nullptr;
+  bool may_change_ = false;
   mutable std::shared_ptr<int32_t> on_gpu_, sorted_on_gpu_;
 };
 

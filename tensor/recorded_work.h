@@ -30,8 +30,10 @@ class RecordedWork {
   /// What determines the launches. Work with different launches has different kinds.
   using Kind = std::vector<int64_t>;
 
-  /// Sends numbers and indices to the GPU as one block. Returns the indices as kernels will find them.
-  std::vector<Tokens> stage(std::span<const std::byte> numbers, std::vector<std::vector<int32_t>> indices) {
+  /// Sends numbers and indices to the GPU as one block. Returns the indices as kernels will find them, which
+  /// may change if the work may be replayed.
+  std::vector<Tokens> stage(std::span<const std::byte> numbers, std::vector<std::vector<int32_t>> indices,
+                            bool may_be_replayed) {
     const auto bytes_of = [](const std::vector<int32_t>& values) {
       return Indices::layout_size(values.size()) * sizeof(int32_t);
     };
@@ -48,7 +50,7 @@ class RecordedWork {
       const size_t bytes = bytes_of(values);
       Indices::to_device_layout(values, reinterpret_cast<int32_t*>(block + offset));
       const auto* place = reinterpret_cast<const int32_t*>(static_cast<const char*>(on_gpu_.get()) + offset);
-      staged.push_back(std::make_shared<const Indices>(std::move(values), place));
+      staged.push_back(std::make_shared<const Indices>(std::move(values), place, may_be_replayed));
       offset += bytes;
     }
     return staged;
@@ -106,12 +108,12 @@ class RecordedWork {
   void make_blocks(size_t bytes) {
     cuda::synchronize();
     recordings_.clear();  // the graphs read the old block
-    block_bytes_ = bytes;
     on_gpu_ = gpu_memory(bytes);
     for (Block& block : blocks_) {
       block.memory = {static_cast<char*>(cuda::pinned_block(bytes)), cuda::free_pinned_block};
       block.read = std::make_unique<cuda::Fence>();
     }
+    block_bytes_ = bytes;  // unless memory is short
   }
   void make_room_for_graph() {
     std::vector<Recording*> with_graph;

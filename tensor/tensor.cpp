@@ -46,7 +46,7 @@ Storage::Storage(Device where, int64_t count)
     : device(where),
       size(count),
       data(static_cast<real*>(allocate(where, count * sizeof(real)))),
-      of_step(in_step(where)) {}
+      of_step(StepMemory::exists(where)) {}
 Storage::Storage(std::shared_ptr<Storage> of, real* first, int64_t count)
     : device(of->device), size(count), data(first), whole(std::move(of)), of_step(whole->of_step) {
   ++whole->parts;

@@ -93,12 +93,6 @@ void lengthen(PaddedSentences& batch, std::int64_t steps) {
   batch.steps = steps;
   batch.ids.resize(static_cast<std::size_t>(steps) * batch.lengths.size(), 0);
 }
-void lengthen(ShiftedSentences& batch, std::int64_t steps) {
-  batch.steps = steps;
-  const std::size_t size = static_cast<std::size_t>(steps) * batch.lengths.size();
-  batch.inputs.resize(size, 0);
-  batch.targets.resize(size, ShiftedSentences::ignore_index);
-}
 
 // --- The order of batches ---
 

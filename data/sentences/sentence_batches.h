@@ -69,7 +69,6 @@ struct ShiftedSentences {
   std::vector<std::int32_t> targets;  // [T, B]
   std::vector<std::int64_t> lengths;  // [B], with the end symbol
 };
-void lengthen(ShiftedSentences& batch, std::int64_t steps);
 /// Row b is sentence b.
 ShiftedSentences shifted(const std::vector<std::span<const std::int32_t>>& sentences);
 

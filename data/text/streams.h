@@ -54,6 +54,14 @@ inline Chunk streams_of(const Chunk& chunk, std::int64_t first, std::int64_t cou
   return part_of(chunk, 0, chunk.steps, first, count);
 }
 
+/// Adds padding up to `steps` steps to a Chunk, or to what has such inputs, targets and lengths.
+template <class Targeted>
+void lengthen(Targeted& batch, std::int64_t steps) {
+  batch.steps = steps;
+  batch.inputs.resize(static_cast<std::size_t>(steps) * batch.lengths.size(), 0);
+  batch.targets.resize(batch.inputs.size(), Targeted::ignore_index);
+}
+
 // --- Streams ---
 // Ids side by side for truncated back-propagation through time. Nothing is shuffled, because the hidden state
 // is carried on.

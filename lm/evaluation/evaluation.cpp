@@ -85,20 +85,17 @@ std::function<bool(Chunk&)> chunks_of(std::span<const int32_t> ids, const Readin
        steps = steps_at_once(reading.streams)](Chunk& chunk) mutable { return streams.next(steps, chunk); };
 }
 
-}  // namespace
-
-namespace {
-
 /// Reads chunks on a GPU without the host waiting for them: those of a size that has occurred before are
-/// replayed as graphs (tensor/recorded_work.h), and the losses stay on the GPU until they are collected.
+/// replayed as graphs (tensor/recorded_work.h), unless there are too many sizes, and the losses stay on the
+/// GPU until they are collected.
 class ChunksOnGpu {
  public:
   /// Collects the losses of up to `most` targets at a time; a chunk has no more.
-  ChunksOnGpu(LanguageModel& model, int64_t most)
-      : model_(model), losses_(Tensor::zeros({most, 1}, model.device())) {}
+  ChunksOnGpu(LanguageModel& model, int64_t most, bool replays)
+      : model_(model), losses_(Tensor::zeros({most, 1}, model.device())), replays_(replays) {}
 
-  /// Reads a chunk, as read_chunks() does; the first one has the most streams. Adds to `sums` what it has no
-  /// more room for.
+  /// Reads a chunk, as read_chunks() does; the first one has the most streams. Collects first if there is no
+  /// room.
   void read(const Chunk& chunk, Evaluation& sums, std::optional<int32_t> unknown_id) {
     const int64_t count = std::ssize(chunk.targets), streams = chunk.streams;
     if (std::ssize(targets_) + count > losses_.rows()) collect(sums, unknown_id);
@@ -109,8 +106,9 @@ class ChunksOnGpu {
     std::vector<int32_t> places(static_cast<size_t>(count));
     std::iota(places.begin(), places.end(), static_cast<int32_t>(targets_.size()));
     targets_.insert(targets_.end(), chunk.targets.begin(), chunk.targets.end());
-    const std::vector<Tokens> staged = work_.stage({}, {chunk.inputs, chunk.targets, std::move(places)});
-    work_.run({chunk.steps, streams}, true, [&] {
+    const std::vector<Tokens> staged =
+        work_.stage({}, {chunk.inputs, chunk.targets, std::move(places)}, replays_);
+    work_.run({chunk.steps, streams}, replays_, [&] {
       const std::vector<State> states = streams_of(states_, 0, streams);
       const auto [output, after] = model_.forward({staged[0], chunk.steps, streams}, states);
       const CrossEntropy loss = model_.cross_entropy(output, staged[1]);
@@ -128,7 +126,8 @@ class ChunksOnGpu {
 
  private:
   LanguageModel& model_;
-  Tensor losses_;                 // in the order of targets_, then zeros
+  Tensor losses_;  // in the order of targets_, then zeros
+  bool replays_;
   std::vector<int32_t> targets_;  // whose losses have not been collected
   std::vector<State> states_;     // always in one place
   RecordedWork work_;
@@ -163,7 +162,9 @@ Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, cons
   if (model.device() == Device::cuda && model.can_be_recorded()) {
     const EvaluationMode mode(model);
     constexpr int64_t most = 1 << 16;  // losses
-    ChunksOnGpu chunks(model, std::max({rows_at_once, reading.streams, std::min(most, std::ssize(ids))}));
+    // Pieces of lines have almost as many sizes as there are pieces.
+    ChunksOnGpu chunks(model, std::max({rows_at_once, reading.streams, std::min(most, std::ssize(ids))}),
+                       !reading.line_end);
     int64_t read = 0;
     for (Chunk chunk; next(chunk); progress(read += chunk.scored)) chunks.read(chunk, result, unknown_id);
     chunks.collect(result, unknown_id);

@@ -70,8 +70,8 @@ int64_t scored_bytes(const Reading& reading, const IdCounts& text);
 /// Throws InputError, after `where`, if there are more streams than symbols to score.
 void check_streams(const Reading& reading, int64_t symbols, const std::string& where = "");
 
-/// Dropout is off. `progress` gets the number of symbols done, from time to time. InputError of
-/// check_streams().
+/// Dropout is off. `progress` gets the number of symbols done, or given to a GPU to do, from time to time.
+/// InputError of check_streams().
 Evaluation evaluate_ids(
     LanguageModel& model, std::span<const int32_t> ids, const Reading& reading,
     std::optional<int32_t> unknown_id = {}, const ReportDone& progress = [](int64_t) {});

@@ -207,8 +207,9 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
     const LanguageModellingOptions& train = settings.train;
     constexpr std::int32_t end = 0;  // of a line
     const std::int64_t length = longest_chunk(train.batches.chunks);
-    const double count = static_cast<double>(train.batches.batch + 2) * static_cast<double>(length) +
-                         2 * static_cast<double>(std::max(train.eval_streams, rows_at_once));
+    const double count =
+        static_cast<double>(train.batches.batch + 2) * static_cast<double>(length) +
+        2 * static_cast<double>(std::max(train.eval_streams, rows_at_once) + train.eval_warm_up);
     std::vector<std::int32_t> ids = some_ids(count, sizes.at(0));
     if (train.batches.batching == Batching::lines)
       for (std::size_t i = 0; i < ids.size(); ++i)

@@ -108,7 +108,7 @@ inline Reading evaluation_reading(const LanguageModellingOptions& options, int64
   else if (as_batched && batches.batching == Batching::crops)
     reading.sequence = batches.chunks.length;
   else
-    reading.streams = streams, reading.warm_up = warm_up;
+    reading.streams = streams, reading.warm_up = streams > 1 ? warm_up : 0;
   return reading;
 }
 
@@ -298,6 +298,11 @@ class LanguageModelling : public Objective {
   }
   /// Tells the trainer what it must know of chunk_.
   void stage(Batch& batch) {
+    // Trained initial states are computed anew, not read from states_, whose addresses a captured graph has.
+    const bool recorded =
+        is_gpu(model_.device()) && model_.can_be_recorded() && !begins_with_trained_states();
+    if (recorded && options_.batches.batching == Batching::lines)
+      lengthen(chunk_, steps_of_kind(chunk_.steps));
     parts_ = own_parts_of(chunk_);
     batch.parts = std::ssize(parts_);
     for (Part& part : parts_) {
@@ -313,8 +318,7 @@ class LanguageModelling : public Objective {
     if (options_.batches.chunks.deviation > 0 && options_.loss == LossScale::mean)
       batch.rate_factor =
           static_cast<double>(chunk_.steps) / static_cast<double>(options_.batches.chunks.length);
-    // Trained initial states are computed anew, not read from states_, whose addresses a captured graph has.
-    if (!is_gpu(model_.device()) || !model_.can_be_recorded() || begins_with_trained_states()) return;
+    if (!recorded) return;
     batch.kind = {chunk_.steps};
     count_is_staged_ = !carries_state();  // of lines, and of the last crops, not everything is scored
     if (count_is_staged_) batch.indices.push_back({static_cast<int32_t>(averaged())});

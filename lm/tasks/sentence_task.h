@@ -82,15 +82,15 @@ class SentenceObjective : public Objective {
  protected:
   /// What a user can make smaller so that batches have fewer steps.
   virtual std::string limit_of_lengths() const { return "the longest sentences"; }
-  /// On a GPU: calls make_rectangles_of() all sides of staged_, if then nothing else of it decides what is
+  /// On a GPU: passes all sides of staged_ to make_rectangles_of(), if their sizes alone decide what is
   /// launched.
   virtual void make_rectangles(Batch& /*batch*/) {}
-  /// Makes the launches follow from few numbers, the kind: pads each side to a multiple of four steps, and
+  /// Makes the launches follow from few numbers, the kind: pads each side to steps_of_kind(), and
   /// stages its lengths behind the indices (Lengths::staged). There the host would set the pace, so rows of
   /// padding cost less than other launches for each batch.
   template <class... Sides>
   void make_rectangles_of(Batch& batch, Sides&... sides) {
-    (lengthen(sides, (sides.steps + 3) / 4 * 4), ...);
+    (lengthen(sides, steps_of_kind(sides.steps)), ...);
     batch.indices = indices_of(staged_);
     batch.kind = {staged_.share.count, sides.steps...};
     for (auto&& lists : {staged_lists(sides.lengths, sides.steps)...})

@@ -25,14 +25,14 @@ class GpuStep {
   GpuStep() { reset(); }
 
   /// Sends a step's values to the GPU: the number of the update, indices, the numbers of the optimizer and of
-  /// the average. Returns the indices as the step's kernels will find them.
-  std::vector<Tokens> stage(uint64_t update, std::vector<std::vector<int32_t>> indices,
+  /// the average. Returns the indices as the step's kernels will find them: RecordedWork::stage().
+  std::vector<Tokens> stage(uint64_t update, std::vector<std::vector<int32_t>> indices, bool may_be_replayed,
                             std::span<const std::byte> optimizer, std::span<const std::byte> average) {
     check(!is_full(), "[gpu step] {} steps have not been collected", outstanding_);
     Numbers numbers{.update = update, .slot = outstanding_};
     std::copy(optimizer.begin(), optimizer.end(), numbers.optimizer.begin());
     std::copy(average.begin(), average.end(), numbers.average.begin());
-    return work_.stage(std::as_bytes(std::span(&numbers, 1)), std::move(indices));
+    return work_.stage(std::as_bytes(std::span(&numbers, 1)), std::move(indices), may_be_replayed);
   }
   /// Runs `launch` after stage(): RecordedWork::run().
   void run(const RecordedWork::Kind& kind, bool replays, const std::function<void()>& launch) {

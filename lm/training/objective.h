@@ -24,9 +24,11 @@ struct Batch {
   /// Batches of the same kind launch the same kernels on tensors of the same shapes, so that a GPU records
   /// the launches once and then replays them without calling loss() and carry_state(). Everything that these
   /// take from the host, except `indices`, must be the same for all batches of the kind (so not, for example,
-  /// the Lengths of a batch). Empty: this batch runs eagerly.
+  /// Lengths, unless they are staged). Empty: this batch runs eagerly.
   std::vector<int64_t> kind{};
 };
+/// The steps to which padding lengthens sequences of so many steps, so that there are few kinds of batches.
+inline int64_t steps_of_kind(int64_t steps) { return (steps + 3) / 4 * 4; }
 
 /// The loss of one part of a batch.
 struct Loss {

@@ -168,7 +168,7 @@ void Trainer::step() {
     // A replay writes the weights unseen: this raises their version, so that copies made from them are made
     // again.
     model_.values().mutable_data();
-    const bool replays = replays_ && !batch_.kind.empty() && !ranks_;  // AllReduce is not for graphs
+    const bool replays = replays_ && may_be_replayed();
     batch_.kind.push_back(average_.started());
     gpu_->run(batch_.kind, replays, update);
     pending_steps_.push_back(step_);
@@ -186,7 +186,8 @@ void Trainer::stage(double rate) {
   if (gpu_ && gpu_->is_full()) collect();
   const auto numbers = optimizer_->begin_step(rate);
   const auto average = average_.started() ? average_.begin_update() : std::span<const std::byte>();
-  indices_ = gpu_ ? gpu_->stage(static_cast<uint64_t>(step_), std::move(batch_.indices), numbers, average)
+  indices_ = gpu_ ? gpu_->stage(static_cast<uint64_t>(step_), std::move(batch_.indices), may_be_replayed(),
+                                numbers, average)
                   : tokens_of(std::move(batch_.indices));
 }
 

@@ -122,6 +122,8 @@ class Trainer {
   std::vector<Tensor> compute_gradients();
   /// Computes the gradients' norm and the clipping factor, and decides whether the update is applied.
   StepControl decide(const std::vector<Tensor>& reported);
+  /// Whether a GPU may record the step and replay it; AllReduce is not for graphs.
+  bool may_be_replayed() const { return !batch_.kind.empty() && !ranks_; }
   /// Reads the results of the steps on the GPU.
   void collect();
   /// Adds the time since then to that of the updates.

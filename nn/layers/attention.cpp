@@ -2,6 +2,7 @@
 #include "nn/layers/attention.h"
 
 #include <cmath>
+#include <optional>
 
 #include "autograd/linear.h"
 #include "autograd/operators/arithmetic.h"
@@ -44,13 +45,13 @@ Attention::Source Attention::prepare(const Variable& states, const Lengths& leng
         "[attention] states [S, B, {}] were expected, got {}", source_size_, states.shape());
   const int64_t S = states.shape()[0], B = states.shape()[1];
   check_lengths("attention", lengths, B, S);
+  const bool all = lengths.empty() || lengths.staged;  // no padding is left out
   const auto by_sentence = [&] {
-    if (lengths.staged) return transpose_first_two(states);
+    if (all) return transpose_first_two(states);
     std::vector<int32_t> steps;  // those of each sentence, without the padding
     for (int64_t b = 0; b < B; ++b)
       for (int64_t s = 0; s < S; ++s)
-        steps.push_back(
-            lengths.empty() || s < lengths[static_cast<size_t>(b)] ? static_cast<int32_t>(s * B + b) : -1);
+        steps.push_back(s < lengths[static_cast<size_t>(b)] ? static_cast<int32_t>(s * B + b) : -1);
     return reshape(map_rows(states, {std::move(steps), S * B}), {B, S, source_size_});
   };
   const Variable values = by_sentence();
@@ -58,12 +59,12 @@ Attention::Source Attention::prepare(const Variable& states, const Lengths& leng
     case Score::general:  // q . W_a s = q . (W_a s)
       return {linear(values, *W_a_), values, lengths};
     case Score::additive: {
-      const bool all = lengths.empty() || lengths.staged;
-      const RowMap within = rows_within(all ? Lengths() : lengths, S, B);  // no padding in the statistics
-      const Variable product = linear(all ? states : map_rows(states, within), *U_a_),
+      // The statistics are of what is no padding.
+      const auto within = all ? std::nullopt : std::optional(rows_within(lengths, S, B));
+      const Variable product = linear(all ? states : map_rows(states, *within), *U_a_),
                      keys = norm_U_a_ ? (*norm_U_a_)(product, 0, *b_a_) : product;
       const Shape shape{S, B, keys.shape().columns()};
-      return {all ? keys : reshape(map_rows(keys, within.inverse()), shape), values, lengths};
+      return {all ? keys : reshape(map_rows(keys, within->inverse()), shape), values, lengths};
     }
     default:
       return {values, values, lengths};

@@ -50,7 +50,7 @@ PackedSteps::PackedSteps(const Lengths& lengths, int64_t T, int64_t B, Direction
 
 LayerInput PackedSteps::packed(const LayerInput& input) const {
   const Variable rows = reshape(input.x, {T_ * B_, input.x.shape().columns()});
-  if (!input.table.defined()) return mapped(steps_, rows);
+  if (staged_ || !input.table.defined()) return mapped(steps_, rows);
   if (!steps_) return {rows, input.table, input.ids};
   std::vector<int32_t> ids;
   for (const int32_t row : *steps_->from()) ids.push_back((*input.ids)[static_cast<size_t>(row)]);

@@ -32,9 +32,9 @@ struct Twin {
 
   /// Where x lies in it; an empty region if its rows have another stride.
   Region place_of(const Tensor& x) const;
-  /// This region, too, is rounded; it is joined to what lies beside it.
+  /// Notes that this region is rounded, and joins it to what lies beside it.
   void add(Region it);
-  /// The region is written: rows of it are rounded no longer.
+  /// Notes that this region was written by what does not round: its rows are rounded no longer.
   void forget(const Region& place);
 };
 
@@ -269,15 +269,17 @@ bool has_whole_rows(const Tensor& x) { return x.has_pads() || x.columns() == x.r
 /// The twin of the memory of x, made if it can have one; else null.
 Twin* twin_of(const Tensor& x) {
   Storage& memory = x.memory();
-  const bool can_have_one = in_step(x.device()) ? memory.of_step : memory.for_products;
+  const bool can_have_one = StepMemory::exists(x.device()) ? memory.of_step : memory.for_products;
   if (!is_gpu(x.device()) || x.size() == 0 || !can_have_one) return nullptr;
   if (!memory.twin) {
     const int64_t stride = x.row_stride(), to_stride = bf16_row_stride(stride);
     const int64_t rows = (memory.size + stride - 1) / stride, width = to_stride / bf16_in_one;
     const Tensor numbers({rows * width}, x.device());
-    const bool zeroed = has_whole_rows(x) && x.rows() < rows;  // else the pass over all rows does it
+    // Else the pads are zeros as soon as bf16_rows() has rounded all rows.
+    const bool zeroed = has_whole_rows(x) && x.rows() < rows;
     if (zeroed && x.columns() < to_stride) {
-      const int64_t first = x.columns() / bf16_in_one;  // it may hold a column, which is written later
+      // Two columns are filled at once; the first of them may be the last of x, which is written after this.
+      const int64_t first = x.columns() / bf16_in_one;
       launch(x.device(), {rows, width - first}, Fill{{numbers.mutable_data() + first, width}, 0});
     }
     memory.twin = std::make_shared<Twin>(Twin{numbers, rows, stride, zeroed, {}});
@@ -360,7 +362,7 @@ Bf16Rows bf16_rows(const Tensor& x, Packing packing) {
   return {numbers, bf16_at(numbers, {}, stride), stride, stride};
 }
 
-Operand write_operand_rounded(const Tensor& x) {
+Operand write_operand_with_twin(const Tensor& x) {
   Operand to = x.write_operand();
   Twin* const twin = multiplication().rounded ? twin_of(x) : nullptr;
   const Region place = twin ? twin->place_of(x) : Region{};

@@ -59,8 +59,8 @@ struct Bf16Rows {
   int64_t row_stride;
   int64_t padded_columns;  // behind its own columns are zeros up to here
 };
-/// Of x, on its GPU: from the twin of its memory if it has one, which is rounded by a pass only where nothing
-/// did so since it was written.
+/// Returns x, on its GPU, rounded. It is in the twin of its memory if that has one, and a pass rounds it
+/// there only if nothing did so since it was written.
 ///
 /// A twin is a copy of a whole memory, so that the product of all time steps finds side by side what each
 /// step has rounded. In a step (StepMemory) all memory that was made in it can have one; what outlives it
@@ -69,7 +69,7 @@ struct Bf16Rows {
 Bf16Rows bf16_rows(const Tensor& x, Packing packing);
 /// For a kernel that writes all of x, for products that read it: if they round and x can have a twin, the
 /// kernel writes that, too.
-Operand write_operand_rounded(const Tensor& x);
+Operand write_operand_with_twin(const Tensor& x);
 
 /// Rows of the left side, or of a block of its terms.
 struct LeftRows {

@@ -1,6 +1,7 @@
 // Every pointwise operator on the list, on both devices. A new operator is compared without an edit here.
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "nn/cells/gates.h"
 #include "tests/autograd/pointwise_cases.h"
@@ -68,7 +69,7 @@ TEST(PointwiseOnGpu, GradientsOfARepeatedVectorAreSumsOverAllSteps) {
   const Variable v = Variable::leaf(Tensor::filled({columns}, 2, Device::cuda), gradient);
   std::vector<double> expected(columns, 0.5 + 3);
   Variable total = sum(v * real(3));
-  for (const int64_t rows : {5, 40, 1, 40, 511, 512, 600, 5}) {
+  for (const int64_t rows : {5, 40, 1, 40, 511, 512, 600, 8, 5}) {
     const Tensor x({rows, columns});
     fill_uniform(x, {.seed = static_cast<uint64_t>(rows)}, -1, 1);
     const Variable there(x.to(Device::cuda));
@@ -87,6 +88,16 @@ TEST(PointwiseOnGpu, GradientsOfARepeatedVectorAreSumsOverAllSteps) {
     const auto i = static_cast<size_t>(j);
     ASSERT_NEAR(gradient.to_vector()[i], expected[i], tolerance * std::abs(expected[i])) << j;
   }
+}
+
+// As backward of packed steps has them.
+TEST(PointwiseOnGpu, ContributionsOfMoreAndMoreRowsShareMemory) {
+  NEED_GPU();
+  Sink sink({70}, Device::cuda);
+  std::set<const real*> places;
+  for (int64_t rows = 1; rows <= 100; ++rows)
+    places.insert(sink.contributions(sink.whole(), rows).tensor.data());
+  EXPECT_EQ(places.size(), 8u) << "of 1, 2, 4, .. 128 rows";
 }
 
 TEST(PointwiseOnGpu, InputsOnTwoDevicesAreRefused) {

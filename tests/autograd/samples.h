@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "autograd/gradient_check.h"
+#include "autograd/sequence.h"
 #include "tensor/pointwise.h"
 
 namespace rondo {
@@ -31,6 +32,13 @@ inline std::vector<Tensor> samples(const std::vector<Shape>& shapes, Domain doma
     next += shape.size();
   }
   return tensors;
+}
+
+/// Lengths of sequences [T, B] with the lists that are staged for a GPU: all rows of all steps are computed.
+inline Lengths rectangle(const std::vector<int64_t>& lengths, int64_t T) {
+  std::vector<Tokens> lists;
+  for (std::vector<int32_t>& it : staged_lists(lengths, T)) lists.push_back(tokens(std::move(it)));
+  return {lengths, lists, 0};
 }
 
 using Function = std::function<Variable(const std::vector<Variable>&)>;

@@ -236,5 +236,12 @@ TEST(LayerNorm, IsThePaperEquation) {
       "[layer_norm] x [3, 2, 19] needs weight and bias [19], got [19] and [2]");
 }
 
+TEST(Lengths, AreThoseOfTheirLists) {
+  const auto staged = rectangle({2, 3}, 3).staged;
+  const std::vector<Tokens> lists = {staged->last, staged->counts, staged->within, staged->reversed};
+  EXPECT_THROW(Lengths({2, 3}, lists, 0), Error);
+  EXPECT_THROW(Lengths({2, 3}, lists, 1), Error) << "the last is missing";
+}
+
 }  // namespace
 }  // namespace rondo

@@ -1,5 +1,5 @@
-// That mistakes of kernels show on the emulated GPU: an exchange of values makes a warp wait for its own
-// threads, and for no others.
+// Mistakes of kernels show on the emulated GPU: an exchange of values makes a warp wait for its own threads,
+// and for no others.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -24,8 +24,8 @@ struct Counts {
   int64_t unaligned = 0;  // matrices of products, those with a row that begins at no multiple of 16 bytes
   int64_t ragged = 0;  // factors of products, those whose rows are more than 16 bytes and no multiple of it
   int64_t graph_launches = 0;
-  int64_t queued =
-      0;  // all work: launches, copies, marks, graphs; while a graph is recorded, what it consists of
+  /// All work: launches, copies, marks, graphs; while a graph is recorded, what it consists of.
+  int64_t queued = 0;
   int64_t waits = 0;  // of the host, for downloads too
   int64_t uploads = 0;
   int64_t system_allocations = 0;

@@ -2,6 +2,7 @@
 // those of the CPU.
 #include "lm/evaluation/evaluation.h"
 
+#include "tensor/products/precision.h"
 #include "tests/cuda/device.h"
 #include "tests/lm/training/small_training.h"
 
@@ -14,7 +15,7 @@ Recipe recipe_of(const std::string& cell, const std::string& settings = "") {
   return recipe;
 }
 
-/// In one stream, chunk by chunk: what a step of the host adds up at once.
+/// Reads chunk by chunk, without graphs.
 Evaluation plainly_read(LanguageModel& model, std::span<const int32_t> ids, int64_t streams) {
   const NoGradient guard;
   Evaluation sums;
@@ -28,20 +29,25 @@ Evaluation plainly_read(LanguageModel& model, std::span<const int32_t> ids, int6
 TEST(EvaluationOnGpu, ReplayedIsEager) {
   NEED_GPU();
   const std::vector<int32_t> ids = some_ids(7 * 297 + 1);  // no padding
-  for (const Recipe& recipe :
-       {recipe_of("lstm"), recipe_of("mi_gru", "model.trained_initial_states=true"),
-        recipe_of("mlstm", "model.experts=3 model.weight_drop=0.3"),
-        recipe_of("lstm", "model.output=adaptive model.cutoffs=[4]"), recipe_of("bn_lstm")}) {
-    LanguageModel model(model_options(recipe.language_model()), 11, 1, Device::cuda);
-    for (const int64_t streams : {1, 7}) {
-      const Evaluation plain = plainly_read(model, ids, streams),
-                       got = evaluate_ids(model, ids, {.streams = streams}, 3);
-      EXPECT_EQ(got.nats_sum, plain.nats_sum) << recipe.language_model().model.cell << streams;
-      EXPECT_EQ(got.known_nats_sum, plain.known_nats_sum);
-      EXPECT_EQ(got.symbols, std::ssize(ids) - 1);
-      EXPECT_EQ(got.unknowns, plain.unknowns);
+  for (const Precision precision : {Precision::fp32, Precision::bf16})
+    for (const Recipe& recipe : {recipe_of("lstm"), recipe_of("mi_gru", "model.trained_initial_states=true"),
+                                 recipe_of("mlstm", "model.experts=3 model.weight_drop=0.3")}) {
+      const WithPrecision in_force(precision);
+      Training training(recipe, 11, ids, {}, Device::cuda);
+      ASSERT_TRUE(training.model.can_be_recorded());
+      for (const int64_t streams : {1, 7, 7}) {  // before a step, after one and after two
+        const Evaluation got = evaluate_ids(training.model, ids, {.streams = streams}, 3),
+                         plain = plainly_read(training.model, ids, streams);
+        EXPECT_EQ(got.nats_sum, plain.nats_sum) << recipe.language_model().model.cell << streams;
+        EXPECT_EQ(got.known_nats_sum, plain.known_nats_sum);
+        EXPECT_EQ(got.symbols, std::ssize(ids) - 1);
+        EXPECT_EQ(got.unknowns, plain.unknowns);
+        advance(training, 1);
+      }
     }
-  }
+  for (const Recipe& recipe :
+       {recipe_of("lstm", "model.output=adaptive model.cutoffs=[4]"), recipe_of("bn_lstm")})
+    EXPECT_FALSE(LanguageModel(model_options(recipe.language_model()), 11).can_be_recorded());
 }
 
 TEST(EvaluationOnGpu, IsTheCpus) {

@@ -7,6 +7,7 @@
 #include "data/text/text.h"
 #include "lm/tasks/translation.h"
 #include "lm/training/trainer.h"
+#include "tests/lm/training/small_training.h"
 
 namespace rondo {
 
@@ -39,13 +40,7 @@ struct ReversalTraining {
 
   /// Steps from epoch to epoch; their loss in nats per target symbol.
   double advance(int steps) {
-    for (int i = 0; i < steps; ++i) {
-      if (!trainer.next_batch()) {
-        trainer.begin_next_epoch();
-        EXPECT_TRUE(trainer.next_batch());
-      }
-      trainer.step();
-    }
+    rondo::advance(*this, steps);
     const StepMetrics metrics = trainer.metrics();
     return metrics.loss / static_cast<double>(metrics.scored);
   }

@@ -36,7 +36,8 @@ inline Recipe small_recipe(const std::string& cell) {
 }
 
 /// So many steps, from epoch to epoch; what they came to is not asked.
-inline void advance(Training& training, int steps) {
+template <class AnyTraining>
+void advance(AnyTraining& training, int steps) {
   for (int i = 0; i < steps; ++i) {
     if (!training.trainer.next_batch()) {
       training.trainer.begin_next_epoch();

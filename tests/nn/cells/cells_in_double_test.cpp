@@ -41,22 +41,16 @@ const std::vector<Condition> settings = {
     {.name = "window_beyond_the_chunk", .settings = {{"window", {7}}}},
     {.name = "fast_cells", .settings = {{"fast_cells", {4}}, {"slow_units", {3}}}},
 };
-/// With the lists that are staged for a GPU: all rows of all steps are computed.
-Lengths rectangle(const std::vector<int64_t>& lengths) {
-  std::vector<Tokens> lists;
-  for (std::vector<int32_t>& it : staged_lists(lengths, T)) lists.push_back(tokens(std::move(it)));
-  return {lengths, lists, 0};
-}
 // What a stack may do with it.
 const std::vector<Condition> structures = {
     {.name = "lengths", .lengths = {T, 2, 4}},
     {.name = "lengths_zero_state", .zero_state = true, .lengths = {0, 3, 1}},
     {.name = "bidirectional", .bidirectional = true},
     {.name = "bidirectional_lengths", .bidirectional = true, .lengths = {3, T, 1}},
-    {.name = "rectangle", .lengths = rectangle({2, T, 3})},
+    {.name = "rectangle", .lengths = rectangle({2, T, 3}, T)},
     {.name = "bidirectional_rectangle",
      .bidirectional = true,
-     .lengths = rectangle({3, T, 1}),
+     .lengths = rectangle({3, T, 1}, T),
      .regularization = {.dropout = 0.4},
      .training = true},
     {.name = "minor", .minor = 2},

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/autograd/samples.h"
 #include "tests/nn/models/plain_encoder_decoder.h"
 
 namespace rondo::encoder_decoder_test {
@@ -35,13 +36,6 @@ std::vector<int32_t> inputs_of(const Pair& pair) {
   inputs.insert(inputs.begin(), end);
   inputs.pop_back();
   return inputs;
-}
-
-/// With the lists that are staged for a GPU.
-Lengths rectangle(const std::vector<int64_t>& lengths, int64_t steps) {
-  std::vector<Tokens> lists;
-  for (std::vector<int32_t>& it : staged_lists(lengths, steps)) lists.push_back(tokens(std::move(it)));
-  return {lengths, lists, 0};
 }
 
 /// The three sentences as a batch. Padding is any symbol.
