@@ -85,8 +85,8 @@ TEST(EmulatedGpu, AStepOfATranslatorIsOneUploadAndOneGraphAndNoWait) {
 
 // Tensor cores load 16 bytes at once; whatever widths a model has, no product of a step is kept from it: rows
 // begin at multiples of 16 bytes, and end there. (A factor that is transposed on the left has as many columns
-// as the result has rows, and those have no pads: of an LSTM these are four gates, of others they may be
-// one.)
+// as the result has rows, and those have no pads: of an LSTM these are four gates, in fp32 16 bytes or a
+// multiple of them; of others they may be one.)
 TEST(EmulatedGpu, ProductsOfOddWidthsAreOfAlignedRows) {
   const std::vector<int32_t> ids = some_ids();
   for (const Precision precision : {Precision::fp32, Precision::bf16})
@@ -100,7 +100,7 @@ TEST(EmulatedGpu, ProductsOfOddWidthsAreOfAlignedRows) {
         Training training(recipe, 12, ids, {}, Device::cuda);
         const emulated_gpu::Counts counts = counts_while([&] { advance(training, 3); });
         EXPECT_EQ(counts.unaligned, 0) << cell << ", " << experts;
-        EXPECT_TRUE(counts.ragged == 0 || cell != "lstm") << counts.ragged << ", " << experts;
+        EXPECT_TRUE(counts.ragged == 0 || cell != "lstm" || precision == Precision::bf16) << experts;
       }
 }
 
