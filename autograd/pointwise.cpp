@@ -66,14 +66,14 @@ struct Recorded {
     const Device device = values[0]->device();
     std::vector<size_t> reused;                          // inputs that their gradients overwrite
     std::vector<std::pair<size_t, Tensor>> temporaries;  // gradients that cannot be written in place
-    std::vector<Tensor> kept;
+    std::array<Tensor, max_pointwise_inputs> kept;
+    std::array<const Tensor*, max_pointwise_inputs> places{};  // of the gradients
     for (size_t j = 0; j < inputs.size(); ++j) {
       const Tensor& input = *values[j];
       const bool repeated = is_repeated(input);
-      x[j] = {input.read_operand().data, repeated ? 0 : input.row_stride()};
       if (!gradients[j].wanted()) continue;
       if (reusable(j, values, gradients)) {
-        dx[j] = write_operand_of(input);
+        places[j] = &input;
         reused.push_back(j);
         continue;
       }
@@ -87,11 +87,18 @@ struct Recorded {
         temporaries.emplace_back(j, to.tensor);
       } else {
         to = by_rows ? gradients[j].contributions(extent.rows) : gradients[j].destination();
-        kept.push_back(to.tensor);
       }
       if (adds_up && !to.accumulate) fill(to.tensor, 0);
-      dx[j] = adds_up ? Operand{to.tensor.mutable_data(), 0} : write_operand_of(to.tensor);
+      places[j] = &(kept[j] = to.tensor);
       accumulates[j] = adds_up || to.accumulate;
+    }
+    // Behind what the sinks may launch, so that all operands are noted for this launch (cuda/accesses.h).
+    for (size_t j = 0; j < inputs.size(); ++j) {
+      const bool repeated = is_repeated(*values[j]);
+      x[j] = {values[j]->read_operand().data, repeated ? 0 : values[j]->row_stride()};
+      if (!places[j]) continue;
+      dx[j] =
+          repeated && !is_gpu(device) ? Operand{places[j]->mutable_data(), 0} : write_operand_of(*places[j]);
     }
     for (size_t k = 0; k < output_gradients.size(); ++k)
       if (output_gradients[k].defined()) dy[k] = output_gradients[k].read_operand();
@@ -120,7 +127,7 @@ struct Recorded {
   }
   /// Whether two views of one memory are blocks of columns of the same rows that do not overlap.
   static bool side_by_side(const Tensor& a, const Tensor& b) {
-    const int64_t distance = std::abs(a.data() - b.data());
+    const int64_t distance = std::abs(a.address() - b.address());
     return a.row_stride() == b.row_stride() && a.rows() == b.rows() && distance >= a.columns() &&
            distance + a.columns() <= a.row_stride();
   }

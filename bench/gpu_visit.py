@@ -37,10 +37,14 @@ whole_visit = {"device": 10, "check": 60, "probe": 15, "speed": 130, "profile": 
 precisions = ("fp32", "tf32", "bf16")
 repeated_tests = 4  # that failed, at most
 
-# What gpu-bench measures, one call after the other, and how the time is divided among the calls.
-speed_calls = [("awd-lstm-b20 awd-lstm-b80", "bf16", 30), ("translation", "fp32", 15), ("lstm-1024 char-lstm", "bf16", 20),
-               ("char-mlstm char-mi-lstm", "bf16", 20), ("awd-lstm-b20 awd-lstm-b80 zaremba-medium", "tf32", 25),
-               ("zaremba-medium translation", "bf16", 20)]
+# What gpu-bench measures, one call after the other, how the time is divided among the calls, and how graphs are recorded
+# (RONDO_GPU_GRAPHS in docs/gpu.md).
+speed_calls = [("awd-lstm-b20 awd-lstm-b80", "bf16", 30, "chain"), ("awd-lstm-b20 awd-lstm-b80", "bf16", 15, "pieces"),
+               ("translation", "fp32", 15, "chain"), ("lstm-1024 char-lstm", "bf16", 20, "chain"),
+               ("char-mlstm char-mi-lstm", "bf16", 20, "chain"),
+               ("awd-lstm-b20 awd-lstm-b80 zaremba-medium", "tf32", 25, "chain"),
+               ("zaremba-medium translation", "bf16", 20, "chain"),
+               ("awd-lstm-b20 awd-lstm-b80 char-mlstm", "bf16", 15, "branches")]
 
 # Recipes of bench/, and how many launches of a first, eager step pass before kernels are looked at: a few of its forward pass,
 # and of its loss and its backward pass.
@@ -172,15 +176,18 @@ class Visit:
 
     def speed(self, deadline):
         begin, parts = time.monotonic(), sum(it[2] for it in speed_calls)
-        for rows, precision, share in speed_calls:
+        for rows, precision, share, graphs in speed_calls:
             seconds = min(deadline - time.monotonic(), (deadline - begin) * share / parts)
             if seconds <= 1 or not (self.programs / "bench").exists():
-                self.say(f"speed: {'no time' if seconds <= 1 else 'no program bench'} for {rows} in {precision}")
+                self.say(f"speed: {'no time' if seconds <= 1 else 'no program bench'} for {rows} in {precision}, {graphs}")
                 continue
+            folder = self.folder if graphs == "chain" else self.folder / graphs
+            folder.mkdir(exist_ok=True)
             # A row that has begun may go on for a while; one that does not end is cut off.
             self.run_and_report("speed", [sys.executable, top / "bench/gpu_bench.py"], deadline - time.monotonic(),
-                                OUT=self.folder, GPU_BENCH_BUILD=self.programs.parent, ONLY=rows, PRECISIONS=precision,
-                                VARIANTS="common graphed padded", GPU_BENCH_TURN=1, GPU_BENCH_SECONDS=seconds * 0.7)
+                                OUT=folder, RONDO_GPU_GRAPHS=graphs, GPU_BENCH_BUILD=self.programs.parent, ONLY=rows,
+                                PRECISIONS=precision, GPU_BENCH_TURN=1, GPU_BENCH_SECONDS=seconds * 0.7,
+                                VARIANTS="common graphed padded" if graphs == "chain" else "common")
 
     def profile(self, deadline):
         for recipe, skipped in profiled:

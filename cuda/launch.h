@@ -88,8 +88,8 @@ void launch(int64_t blocks, int threads, void (*kernel)(Parameters...), Argument
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   config.blockDim = dim3(static_cast<unsigned>(threads));
   config.stream = stream();
+  begin_launch();
   check_status(cudaLaunchKernelEx(&config, kernel, arguments...), "launching a kernel");
-  count_launch();
 }
 /// Runs kernel(b) for every block of threads b < count.
 template <class Kernel>

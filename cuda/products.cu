@@ -2,10 +2,14 @@
 // result, both without a pass over memory; and the algorithm for each shape is chosen once, here.
 #include <cublasLt.h>
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <utility>
+#include <vector>
 
+#include "cuda/accesses.h"
 #include "cuda/launch.h"
 #include "cuda/products.h"
 #include "cuda/runtime.h"
@@ -19,6 +23,7 @@ namespace {
 struct Library {
   cublasLtHandle_t handle = nullptr;
   void* workspace = system_block(workspace_bytes);
+  void* rooms = nullptr;  // of products that may run beside each other: room_bytes
 
   Library() {
     check(workspace != nullptr,
@@ -30,9 +35,23 @@ struct Library {
           cublasLtGetStatusString(status));
   }
 };
-const Library& library() {
-  static const Library it;
+Library& library() {
+  static Library it;
   return it;
+}
+constexpr std::size_t room_bytes = 4 * workspace_bytes;
+
+/// Begins the launch of a product that works in so many bytes, and says where it does.
+void* begin_product(std::size_t bytes) {
+  std::vector<Access> rooms;
+  if (notes_accesses && bytes > 0) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(library().rooms);
+    const std::size_t room = (bytes + 255) / 256 * 256, count = std::min<std::size_t>(room_bytes / room, 32);
+    for (std::size_t i = 0; i < count; ++i)
+      rooms.push_back({begin + i * room, begin + i * room + bytes, true});
+  }
+  const std::size_t room = begin_launch(rooms);
+  return rooms.empty() ? library().workspace : reinterpret_cast<void*>(rooms[room].begin);
 }
 
 /// What an algorithm is chosen for. cuBLASLt counts by columns: a row-major matrix is its transpose there, so
@@ -63,6 +82,7 @@ struct Plan {
   cublasLtMatmulDescOpaque_t operation;
   cublasLtMatrixLayoutOpaque_t a, b, start, c;
   cublasLtMatmulAlgo_t algorithm;
+  std::size_t bytes = 0;  // of workspace that the algorithm needs
   bool found = false;
 
   explicit Plan(const Product& it) {
@@ -101,6 +121,7 @@ struct Plan {
                                                                  &c, &preference, 1, &choice, &count);
     found = status == CUBLAS_STATUS_SUCCESS && count == 1 && choice.state == CUBLAS_STATUS_SUCCESS;
     algorithm = choice.algo;
+    bytes = choice.workspaceSize;
   }
 
   void set(const Product& it, cublasLtMatmulDescAttributes_t what, const auto& value) {
@@ -153,6 +174,13 @@ constexpr cudaDataType_t type_of<double> = CUDA_R_64F;
 template <>
 constexpr cudaDataType_t type_of<Bf16> = CUDA_R_16BF;
 
+template <class Number>
+void note(const ProductSize& size, const Matrix<Number>& it, int rows, int columns, bool writes) {
+  if (it.transposed) std::swap(rows, columns);
+  const std::int64_t numbers = (size.count - 1) * it.step + std::int64_t{rows - 1} * it.row_stride + columns;
+  note_access(it.data, static_cast<std::size_t>(numbers) * sizeof(Number), writes);
+}
+
 template <class Factor, class Number>
 void multiply(cublasComputeType_t compute, const ProductSize& size, Matrix<const Factor> a,
               Matrix<const Factor> b, Matrix<const Number> start, Matrix<Number> c) {
@@ -182,6 +210,8 @@ void multiply(cublasComputeType_t compute, const ProductSize& size, Matrix<const
                         .result = type_of<Number>,
                         .compute = compute};
   Plan& plan = plan_of(product);
+  note(size, start, starts == at_row ? 1 : size.m, size.n, false);
+  note(size, c, size.m, size.n, true);
   if (!plan.found && starts == at_row) {  // an earlier pass adds this row
     launch_threads(int64_t{size.m} * size.n, RepeatRow<Number>{start.data, c, size.n});
     return multiply(compute, size, a, b, {c.data, c.row_stride}, c);
@@ -189,20 +219,29 @@ void multiply(cublasComputeType_t compute, const ProductSize& size, Matrix<const
   check_step(plan.found ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED, product,
              "choosing an algorithm");
   if (starts == at_row) plan.set(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, start.data);
+  note(size, a, size.m, size.k, false);
+  note(size, b, size.k, size.n, false);
   const Number one = 1, beta = starts == at_matrix ? 1 : 0;
   const void* from = starts == at_matrix ? start.data : c.data;
-  check_step(cublasLtMatmul(library().handle, &plan.operation, &one, b.data, &plan.b, a.data, &plan.a, &beta,
-                            from, &plan.start, c.data, &plan.c, &plan.algorithm, library().workspace,
-                            static_cast<std::size_t>(workspace_bytes), stream()),
-             product, "a launch");
-  count_launch();
+  void* const workspace = begin_product(plan.bytes);
+  check_step(
+      cublasLtMatmul(library().handle, &plan.operation, &one, b.data, &plan.b, a.data, &plan.a, &beta, from,
+                     &plan.start, c.data, &plan.c, &plan.algorithm, workspace,
+                     notes_accesses ? plan.bytes : static_cast<std::size_t>(workspace_bytes), stream()),
+      product, "a launch");
 }
 
 Precision precision = Precision::fp32;
 
 }  // namespace
 
-void prepare_products() { library(); }
+void prepare_products() {
+  Library& it = library();
+  if (graph_order() == GraphOrder::chain || it.rooms) return;
+  it.rooms = system_block(room_bytes);
+  check(it.rooms != nullptr,
+        "[cuda] no memory on the GPU for the {} bytes that products beside each other work in", room_bytes);
+}
 
 void set_product_precision(Precision wanted) { precision = wanted; }
 

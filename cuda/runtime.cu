@@ -2,10 +2,14 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <memory>
+#include <string_view>
 
+#include "cuda/accesses.h"
 #include "cuda/products.h"
 #include "cuda/runtime.h"
 #include "cuda/stream.h"
@@ -48,6 +52,108 @@ std::string why_not() {
       return fmt::format("GPU {} cannot be used: {}", index, cudaGetErrorString(chosen));
   return "";
 }
+
+GraphOrder& order_in_force() {
+  static GraphOrder it = [] {
+    const char* const asked = std::getenv("RONDO_GPU_GRAPHS");
+    const std::string_view name = asked ? asked : "chain";
+    check(name == "chain" || name == "branches" || name == "pieces",
+          "[cuda] RONDO_GPU_GRAPHS is chain, branches or pieces, not {}", name);
+    return name == "chain"      ? GraphOrder::chain
+           : name == "branches" ? GraphOrder::branches
+                                : GraphOrder::pieces;
+  }();
+  return it;
+}
+
+/// The launches of the graph that is recorded, each of which waits for those that it must not overtake. All
+/// are launched on the one stream, which is told before each what the launch waits for, and asked
+/// behind it for its node: the last one, where a launch consists of several.
+class Branches {
+ public:
+  /// The launch that comes next; the result is the room of `rooms` that it writes.
+  std::size_t begin(std::vector<Access> accesses, std::span<const Access> rooms) {
+    end_last();
+    if (accesses.empty()) accesses = {{0, UINTPTR_MAX, true}};
+    Launch next{{}, std::move(accesses), std::vector<bool>(launches_.size())};
+    std::vector<cudaGraphNode_t> waits_for;
+    const auto wait_where = [&](const auto& conflicts) {
+      for (std::size_t i = launches_.size(); i-- > 0;) {  // those before one that it waits for need no edge
+        if (next.after[i] || !conflicts(launches_[i])) continue;
+        waits_for.push_back(launches_[i].node);
+        next.after[i] = true;
+        for (std::size_t j = 0; j < i; ++j) next.after[j] = next.after[j] || launches_[i].after[j];
+      }
+    };
+    wait_where([&](const Launch& it) { return it.conflicts(next.accesses); });
+    const std::size_t room = rooms.empty() ? 0 : best_of(rooms, next);
+    if (!rooms.empty()) {
+      wait_where([&](const Launch& it) { return it.conflicts(rooms.subspan(room, 1)); });
+      next.accesses.push_back(rooms[room]);
+    }
+    launches_.push_back(std::move(next));
+    set_dependencies(waits_for);
+    return room;
+  }
+  const std::vector<Access>& accesses() const { return launches_.back().accesses; }
+
+ private:
+  struct Launch {
+    cudaGraphNode_t node;
+    std::vector<Access> accesses;
+    std::vector<bool> after;  // which launches have ended when it begins
+
+    bool conflicts(std::span<const Access> others) const {
+      for (const Access& other : others)
+        for (const Access& it : accesses)
+          if (it.conflicts(other)) return true;
+      return false;
+    }
+  };
+
+  /// The room whose last launch, of those that `next` does not wait for anyway, is the earliest, or that has
+  /// none.
+  std::size_t best_of(std::span<const Access> rooms, const Launch& next) const {
+    std::size_t best = 0, earliest = SIZE_MAX;
+    for (std::size_t room = 0; room < rooms.size() && earliest > 0; ++room) {
+      std::size_t last = launches_.size();
+      while (last > 0 && (next.after[last - 1] || !launches_[last - 1].conflicts(rooms.subspan(room, 1))))
+        --last;
+      if (last < earliest) best = room, earliest = last;
+    }
+    return best;
+  }
+  void end_last() {
+    if (launches_.empty()) return;
+    cudaStreamCaptureStatus status{};
+    const cudaGraphNode_t* nodes = nullptr;
+    std::size_t count = 0;
+#if CUDART_VERSION >= 13000
+    check_status(cudaStreamGetCaptureInfo(stream(), &status, nullptr, nullptr, &nodes, nullptr, &count),
+#else
+    check_status(cudaStreamGetCaptureInfo_v2(stream(), &status, nullptr, nullptr, &nodes, &count),
+#endif
+                 "asking for a node");
+    check(count == 1, "[cuda] a launch ended in {} nodes of a graph", count);
+    launches_.back().node = nodes[0];
+  }
+  static void set_dependencies(std::vector<cudaGraphNode_t>& nodes) {
+    check_status(cudaStreamUpdateCaptureDependencies(stream(), nodes.data(),
+#if CUDART_VERSION >= 13000
+                                                     nullptr,
+#endif
+                                                     nodes.size(), cudaStreamSetCaptureDependencies),
+                 "ordering a graph");
+  }
+
+  std::vector<Launch> launches_;
+};
+
+std::unique_ptr<Branches> branches;  // of the graph that is recorded
+std::size_t order_launch(std::span<const Access> rooms) {
+  return branches ? branches->begin(std::exchange(noted_accesses, {}), rooms) : 0;
+}
+std::int64_t launch_count = 0;
 
 }  // namespace
 
@@ -115,12 +221,23 @@ void free_pinned_block(void* block) {
 
 void poison_if_asked(void* block, std::size_t bytes) {
   static const bool asked = std::getenv("RONDO_POISON_GPU_MEMORY") != nullptr;
-  if (asked) check_status(cudaMemsetAsync(block, 0xff, bytes, stream()), "poisoning memory");
+  if (!asked) return;
+  const LaunchBetween between;
+  note_access(block, bytes, true);
+  order_launch({});
+  check_status(cudaMemsetAsync(block, 0xff, bytes, stream()), "poisoning memory");
 }
 
 namespace {
 bool records = false;
+void set_recording(bool yes) {
+  records = yes;
+  notes_accesses = yes && graph_order() != GraphOrder::chain;
+  noted_accesses.clear();
+  branches.reset();
+  if (notes_accesses) branches = std::make_unique<Branches>();
 }
+}  // namespace
 bool recording() { return records; }
 
 namespace {
@@ -197,10 +314,13 @@ void Fence::wait() const {
   check_status(cudaEventSynchronize(static_cast<cudaEvent_t>(event_)), "waiting for its work");
 }
 
-namespace {
-std::int64_t launch_count = 0;
+std::size_t begin_launch(std::span<const Access> rooms) {
+  ++launch_count;
+  return order_launch(rooms);
 }
-void count_launch() { ++launch_count; }
+const std::vector<Access>* accesses_of_launch() { return branches ? &branches->accesses() : nullptr; }
+GraphOrder graph_order() { return order_in_force(); }
+void set_graph_order(GraphOrder order) { order_in_force() = order; }
 std::int64_t launches() { return launch_count; }
 
 Graph::Graph(const std::function<void()>& work) {
@@ -208,12 +328,12 @@ Graph::Graph(const std::function<void()>& work) {
   const std::int64_t before = launch_count;
   check_status(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed), "beginning a graph");
   cudaGraph_t recorded = nullptr;
-  records = true;
+  set_recording(true);
   try {
     work();
-    records = false;
+    set_recording(false);
   } catch (...) {
-    records = false;
+    set_recording(false);
     cudaStreamEndCapture(stream(), &recorded);
     if (recorded) cudaGraphDestroy(recorded);
     throw;

@@ -67,6 +67,17 @@ class Fence {
   void* event_;
 };
 
+/// What a launch of a graph waits for.
+enum class GraphOrder {
+  chain,     // for the launch before
+  branches,  // for those that access the same memory, of which one of the two writes it (cuda/accesses.h)
+  pieces,    // likewise, and what is computed for all steps of a layer is computed for some at a time
+};
+/// That of the graphs that are recorded from now on. At first what the environment variable
+/// RONDO_GPU_GRAPHS says: chain, branches or pieces; without it, chain.
+GraphOrder graph_order();
+void set_graph_order(GraphOrder order);
+
 /// Work that is recorded once and launched many times, at the cost of one launch. `work` may only launch, on
 /// memory that is not freed: it must neither wait for the GPU nor copy from or to the host. Throws Error if
 /// it does.

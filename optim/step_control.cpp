@@ -10,11 +10,13 @@
 namespace rondo {
 
 void decide_step(const Tensor& loss, const Tensor& gradients, double max_norm, const int64_t* slot,
-                 StepRecord* records, StepDecision* decision) {
+                 std::span<StepRecord> records, StepDecision* decision) {
   const Tensor squares = sum_of_squares_on_device(gradients);
+  cuda::note_access(decision, sizeof *decision, true);
+  cuda::note_access(records.data(), records.size_bytes(), true);
   launch(gradients.device(), {1, 1},
          DecideStep{loss.data(), squares.data(), static_cast<real>(max_norm),
-                    static_cast<real>(clipping_guard), slot, records, decision});
+                    static_cast<real>(clipping_guard), slot, records.data(), decision});
 }
 
 double gradient_norm(const Tensor& gradients) { return std::sqrt(sum_of_squares(gradients)); }

@@ -3,6 +3,8 @@
 // decides, and the host reads the decision later. Next: optim/optimizer.h.
 #pragma once
 
+#include <span>
+
 #include "tensor/backend.h"
 #include "tensor/kernels/step.h"
 
@@ -24,7 +26,7 @@ inline StepControl control_by(const StepDecision* decision) {
 /// Decides on the device of the gradients, without waiting for them (tensor/kernels/step.h). loss is [1]; all
 /// pointers are to the device's memory.
 void decide_step(const Tensor& loss, const Tensor& gradients, double max_norm, const int64_t* slot,
-                 StepRecord* records, StepDecision* decision);
+                 std::span<StepRecord> records, StepDecision* decision);
 
 // --- Clipping ---
 // Of gradients by their global norm, on the host.

@@ -260,6 +260,8 @@ void apply_update(const Deferred<Update>& update, const StepControl& control,
                   const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
   static_assert(sizeof(Update) <= max_update_bytes);
   const Launched<Update> launched{update, control};
+  cuda::note_access(control.gradient_scale.at, sizeof(real), false);
+  cuda::note_access(control.stop.at, sizeof(int32_t), false);
   detail::apply_update(Update::name, &launched, inputs, outputs);
 }
 /// The same at once, with the gradient, which is the second input, times `gradient_scale`.

@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cuda/accesses.h"
 #include "cuda/products.h"
 #include "cuda/runtime.h"
 #include "tensor/error.h"
@@ -112,12 +113,18 @@ void* take(std::vector<void*>& blocks) {
   blocks.pop_back();
   return block;
 }
+/// The one that was released first: launches on branches of a graph wait for those that used their memory.
+void* take_oldest(std::vector<void*>& blocks) {
+  void* block = blocks.front();
+  blocks.erase(blocks.begin());
+  return block;
+}
 
 /// Steps have different lengths, so a block may be up to twice as large as requested.
 void* free_step_block(Pool& pool, size_t bytes) {
   for (auto it = pool.free_step_blocks.lower_bound(bytes);
        it != pool.free_step_blocks.end() && it->first <= 2 * bytes; ++it)
-    if (!it->second.empty()) return take(it->second);
+    if (!it->second.empty()) return cuda::notes_accesses ? take_oldest(it->second) : take(it->second);
   return nullptr;
 }
 

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "tensor/kernels/kernels.h"
+#include "tensor/pieces.h"
 #include "tensor/tensor.h"
 
 namespace rondo {
@@ -60,6 +61,13 @@ void drop(const Tensor& x, RandomKey key, DropRate probability, BatchSlice slice
   check(x.rows() == to.rows() && x.columns() == to.columns(), "[dropout] x {} does not fit {}", x.shape(),
         to.shape());
   check_one_device("dropout", to, x);
+  const auto piece = [&](int64_t begin, int64_t end) {
+    if (begin == 0) zero_padded_columns(to);  // a product that does it later would wait for all pieces
+    BatchSlice rest = slice;                  // from the step on with which the piece begins
+    rest.first += begin / slice.batch * slice.whole;
+    drop(x.slice_rows(begin, end), key, probability, rest, add, to.slice_rows(begin, end));
+  };
+  if (in_pieces(to.device(), to.rows(), piece)) return;
   launch(to.device(), to.extent(),
          Drop{dropout_factors(key, probability, slice), x.read_operand(), add, to.write_operand()});
 }

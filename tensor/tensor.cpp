@@ -231,6 +231,8 @@ int64_t zero_padded_columns(const Tensor& x) {
   while (memory->whole) memory = memory->whole.get();
   if (!memory->zero_pads) {  // rows of x, and perhaps others of the same width: all of them, once
     const int64_t stride = x.row_stride(), columns = x.columns();
+    const cuda::LaunchBetween between;
+    cuda::note_access(memory->data, memory->size * sizeof(real), true);
     launch(x.device(), {memory->size / stride, stride - columns}, Fill{{memory->data + columns, stride}, 0});
     memory->zero_pads = true;
   }
@@ -239,7 +241,7 @@ int64_t zero_padded_columns(const Tensor& x) {
 
 bool is_at_offset(const Tensor& a, const Tensor& b, int64_t rows, int64_t columns) {
   return a.shares_memory(b) && a.row_stride() == b.row_stride() &&
-         b.data() - a.data() == rows * a.row_stride() + columns;
+         b.address() - a.address() == rows * a.row_stride() + columns;
 }
 
 Tensor stacked_rows(const std::vector<Tensor>& parts) {

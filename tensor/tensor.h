@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "cuda/accesses.h"
 #include "tensor/backend.h"
 #include "tensor/indices.h"
 #include "tensor/shape.h"
@@ -65,7 +66,12 @@ class Tensor {
   bool has_pads() const { return pads_; }
   Device device() const { return storage().device; }
 
-  const real* data() const { return storage().data + offset_; }
+  const real* data() const {
+    note(false);
+    return address();
+  }
+  /// Not for reading: to compare places in memory.
+  const real* address() const { return storage().data + offset_; }
   /// For writing: increases the version. On the CPU every write uses it. Call it again for each write: a
   /// write through an old pointer is not detected.
   real* mutable_data() const {
@@ -73,6 +79,7 @@ class Tensor {
     Storage* memory = storage_.get();
     for (; memory->whole; memory = memory->whole.get()) ++memory->whole->part_versions;
     if (memory->twin) forget_rounded();
+    note(true);
     return storage_->data + offset_;
   }
   /// Increases with every write to the storage, to its parts, and to the whole that it is a part of; not with
@@ -104,7 +111,10 @@ class Tensor {
   }
 
   /// For a kernel: to read, to write, or to read with one row repeated.
-  Operand read_operand() const { return {storage().data + offset_, row_stride_}; }
+  Operand read_operand() const {
+    note(false);
+    return {storage().data + offset_, row_stride_};
+  }
   Operand write_operand() const { return {mutable_data(), row_stride_}; }
 
   /// Elements [begin, end) of the leading dimension, as a view.
@@ -139,6 +149,12 @@ class Tensor {
 
  private:
   Tensor(Shape shape, Device device, int64_t row_stride);
+  /// For the graph that is recorded: the next launch accesses this tensor, and the pads that belong to it.
+  void note(bool writes) const {
+    if (!cuda::notes_accesses || storage().device != Device::cuda || size() == 0) return;
+    const int64_t behind = pads_ ? row_stride_ : columns();
+    cuda::note_access(address(), ((rows() - 1) * row_stride_ + behind) * sizeof(real), writes);
+  }
   /// The twin of the memory no longer has what is written now (tensor/products/packing.cpp).
   void forget_rounded() const;
 

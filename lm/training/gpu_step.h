@@ -49,8 +49,8 @@ class GpuStep {
   /// (optim/step_control.h).
   StepControl decide(const Tensor& loss, const Tensor& gradients, double max_norm) {
     auto* decision = static_cast<StepDecision*>(decision_.get());
-    decide_step(loss, gradients, max_norm, &on_gpu()->slot, static_cast<StepRecord*>(records_.get()),
-                decision);
+    decide_step(loss, gradients, max_norm, &on_gpu()->slot,
+                {static_cast<StepRecord*>(records_.get()), static_cast<size_t>(max_outstanding)}, decision);
     return control_by(decision);
   }
 

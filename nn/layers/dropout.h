@@ -7,6 +7,7 @@
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
 #include "nn/module.h"
+#include "tensor/pieces.h"
 
 namespace rondo {
 
@@ -23,7 +24,8 @@ struct Dropout : Module {
     if (!variational) return dropout(x, probability, next_key(), slice);
     const int64_t B = x.shape()[1];
     const bool rows_follow = slice.batch == B || slice.batch == slice.whole;  // in the whole batch
-    if (!x.value().contiguous() && rows_follow)  // gaps between rows: no copy is made
+    const bool by_rows = !x.value().contiguous() || computes_in_pieces(x.value().device());
+    if (by_rows && rows_follow)  // if there are gaps between rows, no copy is made
       return dropout(x, probability, next_key(), {.batch = B, .first = slice.first, .whole = 0});
     const Variable drawn = mask(B, x.shape()[2]);
     if (!drawn.defined()) return x;

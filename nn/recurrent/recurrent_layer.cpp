@@ -7,6 +7,7 @@
 
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
+#include "tensor/pieces.h"
 
 namespace rondo {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 /// contiguous, so that concat_rows() need not copy them, nor, where there is no padding, the gradient of the
 /// recurrent weight.
 Variable moved(const Variable& x, const Tensor& memory) {
-  if (x.value().data() == memory.data()) return x;
+  if (x.value().address() == memory.address()) return x;
   copy(x.value(), memory);
   return Variable(memory, x.edge());
 }
@@ -74,6 +75,7 @@ RecurrentLayer::Result RecurrentLayer::operator()(const LayerInput& input, const
         "[{}] x is [T, B, {}], of one step or more, got {}", label_, I, x.shape());
   const int64_t T = x.shape()[0], B = x.shape()[1];
   check_state(initial, B);
+  begin_sequence(T, B);
   const PackedSteps steps(lengths, T, B, direction_);
   begin(B, steps.rows());
   Result result = run(input, steps, initial);

@@ -10,6 +10,7 @@
 
 #include "cuda/products.h"
 #include "tensor/kernels/kernels.h"
+#include "tensor/pieces.h"
 #include "tensor/products/blas_memory.h"
 #include "tensor/products/cpu_features.h"
 #include "tensor/products/packed_gemm.h"
@@ -144,7 +145,7 @@ Timed timing(const Extents& it, const char* transposes, const char* by) {
 template <class Columns>
 Extents with_pads(Extents it, Transpose transpose_a, Transpose transpose_b, const Columns& of_a,
                   const Columns& of_b, const Operand& start, const Tensor& c) {
-  const bool in_place = start.data == nullptr || start.data == c.data();  // start has the pads of c
+  const bool in_place = start.data == nullptr || start.data == c.address();  // start has the pads of c
   if (transpose_b == Transpose::no) {
     if (c.has_pads() && in_place) it.n = std::min(of_b(), c.row_stride());
   } else if (transpose_a == Transpose::no) {
@@ -222,6 +223,12 @@ void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, con
   check_one_device("gemm", c, start);
   check(!start.defined() || start.row_stride() <= std::numeric_limits<int>::max(),
         "[gemm] a start {}: its row stride is too large", start.shape());
+  const bool by_rows = start.defined() && !row;
+  const auto piece = [&](int64_t begin, int64_t end) {
+    weight_gemm(x.slice_rows(begin, end), weight, transpose, by_rows ? start.slice_rows(begin, end) : start,
+                c.slice_rows(begin, end));
+  };
+  if (in_pieces(c.device(), c.rows(), piece)) return;
   const int64_t stride = !start.defined() || (row && c.rows() > 1) ? 0 : row_stride_of(start);
   const Operand from{start.defined() ? start.read_operand().data : nullptr, stride};
   if (is_gpu(c.device()))

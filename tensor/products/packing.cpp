@@ -263,6 +263,11 @@ uint16_t* bf16_at(const Tensor& memory, const Region& region, int64_t row_stride
   return reinterpret_cast<uint16_t*>(memory.storage().data) + region.row * row_stride + region.column;
 }
 
+/// The next launch writes these rounded numbers.
+void note_rounded(const uint16_t* to, Extent extent, int64_t row_stride) {
+  cuda::note_access(to, ((extent.rows - 1) * row_stride + extent.columns) * sizeof(uint16_t), true);
+}
+
 /// Whether the rows of x reach from one to the next, but for their pads.
 bool has_whole_rows(const Tensor& x) { return x.has_pads() || x.columns() == x.row_stride(); }
 
@@ -280,6 +285,7 @@ Twin* twin_of(const Tensor& x) {
     if (zeroed && x.columns() < to_stride) {
       // Two columns are filled at once; the first of them may be the last of x, which is written after this.
       const int64_t first = x.columns() / bf16_in_one;
+      const cuda::LaunchBetween between;
       launch(x.device(), {rows, width - first}, Fill{{numbers.mutable_data() + first, width}, 0});
     }
     memory.twin = std::make_shared<Twin>(Twin{numbers, rows, stride, zeroed, {}});
@@ -290,7 +296,7 @@ Twin* twin_of(const Tensor& x) {
 }  // namespace
 
 Region Twin::place_of(const Tensor& x) const {
-  const int64_t first = x.data() - x.memory().data, row = first / row_stride;
+  const int64_t first = x.address() - x.memory().data, row = first / row_stride;
   const Region it{row, x.rows(), first - row * row_stride, x.columns()};
   return x.row_stride() == row_stride && it.column + it.columns <= row_stride ? it : Region{};
 }
@@ -345,8 +351,9 @@ Bf16Rows bf16_rows(const Tensor& x, Packing packing) {
     const bool whole = has_whole_rows(x);
     uint16_t* const to = bf16_at(twin->numbers, place, stride);
     if (!std::ranges::any_of(twin->rounded, [&](const Region& it) { return it.contains(place); })) {
-      launch(x.device(), {x.rows(), whole ? stride : x.columns()},
-             RoundToBf16{x.read_operand(), to, x.columns(), stride});
+      const Extent extent{x.rows(), whole ? stride : x.columns()};
+      note_rounded(to, extent, stride);
+      launch(x.device(), extent, RoundToBf16{x.read_operand(), to, x.columns(), stride});
       twin->add(place);
       twin->zero_pads |= whole && x.rows() == twin->rows;
     }
@@ -368,7 +375,9 @@ Operand write_operand_with_twin(const Tensor& x) {
   const Region place = twin ? twin->place_of(x) : Region{};
   if (place.size() == 0) return to;
   twin->add(place);
-  to.rounded = bf16_at(twin->numbers, place, bf16_row_stride(twin->row_stride));
+  const int64_t stride = bf16_row_stride(twin->row_stride);
+  to.rounded = bf16_at(twin->numbers, place, stride);
+  note_rounded(to.rounded, x.extent(), stride);
   return to;
 }
 

@@ -60,9 +60,11 @@ struct cublasLtMatmulAlgo_t {
   cublasLtMatmulDescOpaque_t operation;
   cublasLtMatrixLayoutOpaque_t matrices[4];
   cublasLtMatmulPreferenceOpaque_t preference;
+  std::size_t workspace_bytes = 0;  // that it needs
 };
 struct cublasLtMatmulHeuristicResult_t {
   cublasLtMatmulAlgo_t algo;
+  std::size_t workspaceSize;
   cublasStatus_t state;
 };
 
@@ -84,7 +86,8 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreferenceOpaq
                                                     const void* value, std::size_t bytes);
 
 /// It finds an algorithm for all three matrices of one type, and for a and b of CUDA_R_16BF with c and d of
-/// CUDA_R_32F; with a bias only if that is aligned to 16 bytes.
+/// CUDA_R_32F. It needs a workspace, to add up parts of long sums of few numbers. With a bias only if that is
+/// aligned to 16 bytes.
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDescOpaque_t* operation,
                                               cublasLtMatrixLayoutOpaque_t* a,
                                               cublasLtMatrixLayoutOpaque_t* b,

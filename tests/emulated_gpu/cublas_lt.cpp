@@ -167,11 +167,15 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               cublasLtMatrixLayoutOpaque_t* d,
                                               cublasLtMatmulPreferenceOpaque_t* preference, int wanted,
                                               cublasLtMatmulHeuristicResult_t* results, int* found) {
-  const cublasLtMatmulAlgo_t it{*operation, {*a, *b, *c, *d}, *preference};
+  cublasLtMatmulAlgo_t it{*operation, {*a, *b, *c, *d}, *preference};
   *found = 0;
   if (wanted < 1 || preference->workspace_bytes == 0 || !fits(it)) return CUBLAS_STATUS_INVALID_VALUE;
   if (!aligned(operation->bias, 16)) return CUBLAS_STATUS_NOT_SUPPORTED;
-  results[0] = {it, CUBLAS_STATUS_SUCCESS};
+  const uint64_t terms = operation->a_op == CUBLAS_OP_N ? a->columns : a->rows, parts = 4;
+  if (terms > std::max(d->rows, d->columns))
+    it.workspace_bytes = parts * d->rows * d->columns * sizeof(float);
+  it.workspace_bytes = std::min<std::size_t>(it.workspace_bytes, preference->workspace_bytes);
+  results[0] = {it, it.workspace_bytes, CUBLAS_STATUS_SUCCESS};
   *found = 1;
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -192,8 +196,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDescOpaque_t* oper
             0)
       return CUBLAS_STATUS_INVALID_VALUE;
   if (!chosen_for(*algorithm, *operation) || workspace == nullptr ||
-      workspace_bytes < algorithm->preference.workspace_bytes ||
-      (c == d && c_layout->stride != d_layout->stride))
+      workspace_bytes < algorithm->workspace_bytes || (c == d && c_layout->stride != d_layout->stride))
     return CUBLAS_STATUS_INVALID_VALUE;
   const auto unaligned = [&](int i) {
     return matrices[i].columns > 1 &&
@@ -244,8 +247,13 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDescOpaque_t* oper
             right_read.empty() ? static_cast<const float*>(right_at) : right_read.data(), cblas_sgemm);
     if (k > 1) perturb(static_cast<float*>(to_at), m, n, stride(result));
   };
-  enqueue([=, layouts = std::array{*a_layout, *b_layout, *c_layout, *d_layout}] {
+  Arguments used{"product", {a, b, c, d}};
+  if (operation->bias) used.addresses.push_back(operation->bias);
+  if (algorithm->workspace_bytes > 0) used.addresses.push_back(workspace);
+  const auto work = [=, parts = algorithm->workspace_bytes,
+                     layouts = std::array{*a_layout, *b_layout, *c_layout, *d_layout}] {
     count_launch();
+    std::memset(workspace, 0xff, parts);
     for (int64_t i = 0; i < layouts[3].batch_count; ++i) {
       const auto matrix = [&](const void* first, const auto& of) {
         return static_cast<const char*>(first) + static_cast<size_t>(i * of.batch_offset) * bytes_of(of.type);
@@ -253,6 +261,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDescOpaque_t* oper
       one(matrix(a, layouts[0]), matrix(b, layouts[1]), matrix(c, layouts[2]),
           const_cast<char*>(matrix(d, layouts[3])));
     }
-  });
+  };
+  enqueue(work, std::move(used));
   return CUBLAS_STATUS_SUCCESS;
 }

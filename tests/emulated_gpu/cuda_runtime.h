@@ -5,9 +5,13 @@
 #include <cstddef>
 #include <functional>
 #include <type_traits>
+#include <typeinfo>
+#include <utility>
+#include <vector>
 
 #include "tests/emulated_gpu/functions.h"
 
+#define CUDART_VERSION 13000
 #define __host__
 #define __device__
 #define __global__
@@ -57,12 +61,16 @@ enum cudaError_t {
 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed };
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
+enum : unsigned { cudaStreamSetCaptureDependencies = 1 };
 enum : unsigned { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
 
 using cudaStream_t = struct EmulatedStream*;
 using cudaGraph_t = struct EmulatedGraph*;
 using cudaGraphExec_t = struct EmulatedGraph*;
+using cudaGraphNode_t = struct EmulatedNode*;
 using cudaEvent_t = struct EmulatedEvent*;
+struct cudaGraphEdgeData;
 
 struct cudaDeviceProp {
   char name[256];
@@ -102,6 +110,13 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** dependencies, const cudaGraphEdgeData** edges,
+                                     std::size_t* count);
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* dependencies,
+                                                const cudaGraphEdgeData* edges, std::size_t count,
+                                                unsigned flags);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long flags);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream);
@@ -111,15 +126,32 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph);
 namespace rondo::emulated_gpu {
 using Work = std::function<void()>;
 
-/// Queues `thread`, to be called once for each thread of the grid.
-cudaError_t launch(dim3 grid, dim3 block, Work thread);
+/// A kernel, by the compiler's name for its parameters, and the places in memory of the GPU that it is given.
+struct Arguments {
+  const char* kernel = "";
+  std::vector<const void*> addresses{};
+  /// Adds those that an argument contains: every word of it that could be one.
+  template <class Argument>
+  void find([[maybe_unused]] Argument argument) {
+#ifndef __clang__  // which cannot tell what is padding, where any numbers may be
+    __builtin_clear_padding(&argument);
+    find(&argument, sizeof argument);
+#endif
+  }
+  void find(const void* argument, std::size_t bytes);
+};
+
+/// Queues `thread`, to be called once for each thread of the grid. It has these arguments.
+cudaError_t launch(dim3 grid, dim3 block, Work thread, Arguments arguments);
 }  // namespace rondo::emulated_gpu
 
 /// Arguments are copied, as CUDA copies them.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
+  rondo::emulated_gpu::Arguments given{typeid(void (*)(Parameters...)).name()};
+  (given.find(std::decay_t<Parameters>(arguments)), ...);
   return rondo::emulated_gpu::launch(
       config->gridDim, config->blockDim,
-      [kernel, ... copies = std::decay_t<Parameters>(arguments)] { kernel(copies...); });
+      [kernel, ... copies = std::decay_t<Parameters>(arguments)] { kernel(copies...); }, std::move(given));
 }

@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,7 +15,22 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/stream.h"
 #include "tests/emulated_gpu/queue.h"
+
+/// A launch of a graph, or what else is recorded.
+struct EmulatedNode {
+  rondo::emulated_gpu::Work work;
+  rondo::emulated_gpu::Arguments arguments;
+  std::vector<rondo::cuda::Access> accesses;
+  bool checked = false;               // it has noted its accesses
+  std::vector<EmulatedNode*> behind;  // what waits for it
+  size_t waits_for = 0;               // so many
+  int64_t chain = 1;                  // the longest that ends with it
+};
+struct EmulatedGraph {
+  std::shared_ptr<std::vector<std::unique_ptr<EmulatedNode>>> nodes;
+};
 
 namespace rondo::emulated_gpu {
 
@@ -99,8 +115,9 @@ struct State {
   Arena arena;
   std::vector<Work> queue;
   std::map<const void*, std::size_t> pinned;
-  std::shared_ptr<std::vector<Work>> captured;  // where work goes while a graph is made
-  cudaError_t failure = cudaSuccess;            // for good
+  decltype(EmulatedGraph::nodes) captured;  // where work goes while a graph is made
+  std::vector<EmulatedNode*> waits_for;     // what is recorded next
+  cudaError_t failure = cudaSuccess;        // for good
   Counts counts;
 };
 /// Never destroyed: tensors in static storage may outlive it.
@@ -124,18 +141,110 @@ cudaError_t wait() {
 
 }  // namespace
 
-[[noreturn]] void misuse(const char* what) {
-  std::fprintf(stderr, "emulated GPU: %s\n", what);
+[[noreturn]] void misuse(const char* what, const char* kernel) {
+  std::fprintf(stderr, "emulated GPU: %s %s\n", what, kernel);
   std::abort();
 }
 
-cudaError_t enqueue(Work work) {
+cudaError_t enqueue(Work work, Arguments arguments) {
   State& gpu = state();
   if (gpu.failure != cudaSuccess) return gpu.failure;
-  (gpu.captured ? *gpu.captured : gpu.queue).push_back(std::move(work));
   ++gpu.counts.queued;
+  if (!gpu.captured) {
+    gpu.queue.push_back(std::move(work));
+    return cudaSuccess;
+  }
+  EmulatedNode& node = *gpu.captured->emplace_back(std::make_unique<EmulatedNode>());
+  node.work = std::move(work);
+  node.arguments = std::move(arguments);
+  if (const auto* accesses = cuda::accesses_of_launch()) {
+    node.accesses = *accesses;
+    node.checked = node.accesses[0].begin > 0;
+    gpu.counts.unnoted += !node.checked;
+  }
+  for (EmulatedNode* before : std::exchange(gpu.waits_for, {&node})) {
+    before->behind.push_back(&node);
+    ++node.waits_for;
+    node.chain = std::max(node.chain, before->chain + 1);
+  }
+  gpu.counts.longest_chain = std::max(gpu.counts.longest_chain, node.chain);
   return cudaSuccess;
 }
+
+void Arguments::find(const void* argument, std::size_t bytes) {
+  for (std::size_t at = 0; at + sizeof(void*) <= bytes; at += sizeof(void*)) {
+    const void* word = nullptr;
+    std::memcpy(&word, static_cast<const char*>(argument) + at, sizeof word);
+    if (state().arena.holds(word, 1)) addresses.push_back(word);
+  }
+}
+
+namespace {
+std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+bool touches(const EmulatedNode& node, std::uintptr_t begin, std::uintptr_t end, bool writes) {
+  return std::ranges::any_of(node.accesses, [&](const cuda::Access& it) {
+    return (it.writes || !writes) && it.begin < end && begin < it.end;
+  });
+}
+
+/// What is not noted must be memory that no launch of the graph writes.
+void check_addresses(const EmulatedGraph& graph) {
+  for (const auto& node : *graph.nodes)
+    for (const void* address : node->arguments.addresses) {
+      const std::uintptr_t at = number(address);
+      if (!node->checked || touches(*node, at, at + 1, false)) continue;
+      for (const auto& other : *graph.nodes)
+        if (other->checked && touches(*other, at, at + 1, true))
+          misuse("a launch has not noted that it accesses what another one writes", node->arguments.kernel);
+    }
+}
+
+/// A sum of the numbers in all that a launch must not change: what it has noted to read only, or not at all,
+/// and what lies behind all of this.
+uint64_t sum_of_unwritten(const EmulatedNode& node) {
+  uint64_t sum = 0;
+  const auto add = [&](std::uintptr_t begin, std::uintptr_t end) {
+    if (touches(node, begin, end, true)) return;
+    for (auto at = (begin + 3) / 4 * 4; at + 4 <= end; at += 4)
+      sum = (sum ^ *reinterpret_cast<const uint32_t*>(at)) * 0x9e3779b97f4a7c15 + at;
+  };
+  const auto add_near = [&](std::uintptr_t begin, std::uintptr_t in_page) {  // up to the end of that page
+    constexpr std::uintptr_t near = 64;
+    add(begin, std::min(begin + near, (in_page / Arena::page + 1) * Arena::page));
+  };
+  for (const cuda::Access& it : node.accesses) {
+    if (!it.writes) add(it.begin, it.end);
+    add_near(it.end, it.end - 1);
+  }
+  for (const void* address : node.arguments.addresses) add_near(number(address), number(address));
+  return sum;
+}
+
+void run(EmulatedNode& node) {
+  const uint64_t before = node.checked ? sum_of_unwritten(node) : 0;
+  node.work();
+  if (node.checked && sum_of_unwritten(node) != before)
+    misuse("a launch has changed what it has not noted to write", node.arguments.kernel);
+}
+
+/// In any order, another each time.
+void run(const EmulatedGraph& graph) {
+  static uint64_t choices = 0;
+  std::map<const EmulatedNode*, size_t> waits_for;
+  std::vector<EmulatedNode*> ready;
+  for (const auto& node : *graph.nodes)
+    if ((waits_for[node.get()] = node->waits_for) == 0) ready.push_back(node.get());
+  while (!ready.empty() && state().failure == cudaSuccess) {
+    std::swap(ready[scattered(++choices) % ready.size()], ready.back());
+    EmulatedNode* const node = ready.back();
+    ready.pop_back();
+    run(*node);
+    for (EmulatedNode* next : node->behind)
+      if (--waits_for[next] == 0) ready.push_back(next);
+  }
+}
+}  // namespace
 
 void count_launch() {
   State& gpu = state();
@@ -153,14 +262,15 @@ void limit_memory(bool yes) {
   arena.limit = yes ? std::optional(arena.in_use) : std::nullopt;
 }
 
-cudaError_t launch(dim3 grid, dim3 block_size, Work thread) {
+cudaError_t launch(dim3 grid, dim3 block_size, Work thread, Arguments arguments) {
   constexpr unsigned max_threads = 1024, max_blocks = 2147483647;
   if (grid.x == 0 || grid.x > max_blocks || block_size.x == 0 || block_size.x > max_threads)
     return cudaErrorInvalidValue;
-  return enqueue([=, thread = std::move(thread)] {
+  const auto work = [=, thread = std::move(thread)] {
     count_launch();
     run_grid(grid, block_size, thread);
-  });
+  };
+  return enqueue(work, std::move(arguments));
 }
 
 }  // namespace rondo::emulated_gpu
@@ -298,7 +408,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 }
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) {
   if (!state().arena.holds(to, bytes)) return cudaErrorInvalidValue;
-  return enqueue([=] { std::memset(to, value, bytes); });
+  return enqueue([=] { std::memset(to, value, bytes); }, {"memset", {to}});
 }
 
 struct EmulatedEvent {
@@ -331,17 +441,32 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return cudaSuccess;
 }
 
-struct EmulatedGraph {
-  std::shared_ptr<std::vector<Work>> work;
-};
 cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
-  if (state().captured) return cudaErrorStreamCaptureUnsupported;
-  state().captured = std::make_shared<std::vector<Work>>();
+  State& gpu = state();
+  if (gpu.captured) return cudaErrorStreamCaptureUnsupported;
+  gpu.captured = std::make_shared<std::vector<std::unique_ptr<EmulatedNode>>>();
+  gpu.waits_for.clear();
+  gpu.counts.longest_chain = gpu.counts.unnoted = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t, cudaStreamCaptureStatus* status, unsigned long long*,
+                                     cudaGraph_t*, const cudaGraphNode_t** dependencies,
+                                     const cudaGraphEdgeData**, std::size_t* count) {
+  *status = state().captured ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  *dependencies = state().waits_for.data();
+  *count = state().waits_for.size();
+  return cudaSuccess;
+}
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t, cudaGraphNode_t* dependencies,
+                                                const cudaGraphEdgeData*, std::size_t count, unsigned flags) {
+  if (!state().captured || flags != cudaStreamSetCaptureDependencies) return cudaErrorInvalidValue;
+  state().waits_for.assign(dependencies, dependencies + count);
   return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph) {
   *graph = new EmulatedGraph{std::move(state().captured)};
   state().captured.reset();
+  check_addresses(**graph);
   return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long) {
@@ -350,16 +475,13 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsig
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t) {
   ++state().counts.graph_launches;
-  return enqueue([work = graph->work] {
-    for (const Work& each : *work)
-      if (state().failure == cudaSuccess) each();
-  });
+  return enqueue([graph = *graph] { run(graph); });
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   delete graph;
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
-  if (graph->work.use_count() > 1) misuse("a graph that may still run is destroyed");
+  if (graph->nodes.use_count() > 1) misuse("a graph that may still run is destroyed");
   return cudaGraphDestroy(graph);
 }

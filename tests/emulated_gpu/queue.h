@@ -7,8 +7,9 @@
 
 namespace rondo::emulated_gpu {
 
-/// What was asked of the GPU is run when somebody waits for it.
-cudaError_t enqueue(Work work);
+/// What was asked of the GPU is run when somebody waits for it. In a graph of branches it must have noted
+/// its accesses to the memory of these arguments: emulated_gpu.h.
+cudaError_t enqueue(Work work, Arguments arguments = {});
 /// The same on a stream beside that of all other work: run as late as CUDA may run it, when somebody waits
 /// for an event that was recorded behind it, or for its stream. It must wait for all that was asked before.
 cudaError_t enqueue_beside(cudaStream_t stream, Work work);
@@ -19,7 +20,7 @@ void count_ragged(int64_t factors);
 /// What follows `name` in RONDO_EMULATED_GPU; null if it does not occur there.
 const char* setting(const char* name);
 /// What no GPU could be asked: ends the program.
-[[noreturn]] void misuse(const char* what);
+[[noreturn]] void misuse(const char* what, const char* kernel = "");
 
 /// Runs thread() for every thread of every block, in one order and, the next time, in the reverse.
 void run_grid(dim3 grid, dim3 block_size, const Work& thread);

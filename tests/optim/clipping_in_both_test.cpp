@@ -40,7 +40,7 @@ TEST(StepControl, ScalesNotesAndStopsForGood) {
   std::vector<StepRecord> records(2);
   StepDecision decision;
   const auto decide = [&](double loss, double most, int64_t slot) {
-    decide_step(flat({loss}), gradients, most, &slot, records.data(), &decision);
+    decide_step(flat({loss}), gradients, most, &slot, records, &decision);
     return control_by(&decision);
   };
   EXPECT_EQ(decide(2.5, 10, 0).gradient_scale.now(), 1);

@@ -6,6 +6,7 @@
 #include "tensor/allocator.h"
 #include "tensor/products/precision.h"
 #include "tests/cuda/device.h"
+#include "tests/cuda/graph_order.h"
 #include "tests/lm/training/small_training.h"
 #include "tests/temporary_folder.h"
 #include "tests/tensor/errors.h"
@@ -80,6 +81,28 @@ TEST(GpuStep, InBf16ReplayedIsEager) {
     };
     EXPECT_EQ(trained_with(true), trained_with(false)) << recipe.language_model().model.cell;
   }
+}
+
+// Launches that do not wait for the one before: the same bits, of pieces almost.
+TEST(GpuStep, OfBranchesIsTheChain) {
+  NEED_GPU();
+  const std::vector<int32_t> ids = some_ids(4000);
+  Recipe of_pads = recipe_of("lstm");  // and of steps enough for pieces
+  set(of_pads,
+      "model.layers=3 model.embedding=5 model.hidden=[7,9,5] model.variational=true model.weight_drop=0.5 "
+      "train.length=40 train.micro_batch=0");
+  for (const Precision precision : {Precision::fp32, Precision::bf16})
+    for (const Recipe& recipe : {recipe_of("lstm"), recipe_of("mi_lstm"), awd_recipe(), of_pads}) {
+      const WithPrecision in_force(precision);
+      const auto trained_as = [&](cuda::GraphOrder order) {
+        const WithOrder order_in_force(order);
+        return trained(recipe, ids, true);
+      };
+      const auto chain = trained_as(cuda::GraphOrder::chain);
+      EXPECT_EQ(trained_as(cuda::GraphOrder::branches), chain) << recipe.language_model().model.cell;
+      const auto [nats, weights] = trained_as(cuda::GraphOrder::pieces);
+      EXPECT_NEAR(nats, chain.first, 1e-5 * chain.first) << recipe.language_model().model.cell;
+    }
 }
 
 // What a graph costs in memory is bounded: the kinds that ran last have one.
