@@ -110,6 +110,15 @@ Variable reshape(const Variable& x, Shape shape) {
                       [=, from = x.shape()](const Tensor& dy) { return reshaped(dy, from); });
 }
 
+Variable scan(const Variable& a, const Variable& b, const Variable& h0) {
+  const Shape& shape = a.shape();
+  check(shape.dimensions() == 3 && b.shape() == shape, "[scan] a and b are [T, B, H], got {} and {}", shape,
+        b.shape());
+  const Shape rows = {shape.rows(), shape.columns()};
+  const StepRows steps(static_cast<size_t>(shape[0]), shape[1]);
+  return reshape(scan_into({}, steps, LinearRecurrence{}, reshape(a, rows), reshape(b, rows), h0)[0], shape);
+}
+
 Variable sum(const Variable& x) {
   const Tensor y = Tensor::filled({1}, static_cast<real>(sum(x.value())), x.value().device());
   return record_unary("sum", y, x, [shape = x.shape()](const Tensor& dy) {

@@ -34,6 +34,10 @@ Variable scale_rows(const Variable& x, const Tensor& factors);
 /// The same elements in another shape.
 Variable reshape(const Variable& x, Shape shape);
 
+/// h_t = a_t h_(t-1) + b_t for all steps of a and b [T, B, H], from h_0 [B, H], in one pass: [T, B, H].
+/// scan_into() of autograd/pointwise.h does the same for other operators.
+Variable scan(const Variable& a, const Variable& b, const Variable& h0);
+
 /// The sum and the mean of all elements, [1].
 Variable sum(const Variable& x);
 Variable mean(const Variable& x);

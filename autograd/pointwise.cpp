@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <deque>
+#include <numeric>
 
 #include "tensor/products/packing.h"
 #include "tensor/profile.h"
@@ -56,6 +57,8 @@ struct Recorded {
   std::vector<std::byte> bytes;
   std::vector<Saved> inputs;
   Extent extent;
+  StepRows rows{};  // over time
+  Saved states{};   // then those after all steps
 
   void operator()(const std::vector<Tensor>& output_gradients, const Inputs& gradients) const {
     std::array<Operand, max_pointwise_inputs> x, dx;
@@ -71,22 +74,28 @@ struct Recorded {
     for (size_t j = 0; j < inputs.size(); ++j) {
       const Tensor& input = *values[j];
       const bool repeated = is_repeated(input);
+      if (is_state(j)) {
+        places[j] = &(kept[j] = Tensor::zeros(input.shape(), device));
+        continue;
+      }
       if (!gradients[j].wanted()) continue;
       if (reusable(j, values, gradients)) {
         places[j] = &input;
         reused.push_back(j);
         continue;
       }
-      // The gradient of a repeated row: a CPU adds down the columns, a GPU writes what each row contributes.
-      const bool adds_up = repeated && !is_gpu(device), by_rows = repeated && is_gpu(device);
-      bool own_place = by_rows && extent.rows >= many_rows;
+      // The gradient of a repeated row: a CPU adds down the columns, a GPU writes what each row contributes,
+      // or over time adds up what each sequence does.
+      const bool by_rows = repeated && is_gpu(device), adds_up = repeated && (!by_rows || !rows.empty());
+      const int64_t contributing = rows.empty() ? extent.rows : rows[0];
+      bool own_place = by_rows && contributing >= many_rows;
       for (size_t i = 0; i < j; ++i) own_place |= gradients[j].overlaps(gradients[i]);
       Sink::Destination to;
       if (own_place) {
-        to = {Tensor(by_rows ? Shape{extent.rows, extent.columns} : input.shape(), device), false};
+        to = {Tensor(by_rows ? Shape{contributing, extent.columns} : input.shape(), device), false};
         temporaries.emplace_back(j, to.tensor);
       } else {
-        to = by_rows ? gradients[j].contributions(extent.rows) : gradients[j].destination();
+        to = by_rows ? gradients[j].contributions(contributing) : gradients[j].destination();
       }
       if (adds_up && !to.accumulate) fill(to.tensor, 0);
       places[j] = &(kept[j] = to.tensor);
@@ -104,8 +113,16 @@ struct Recorded {
       if (output_gradients[k].defined()) dy[k] = output_gradients[k].read_operand();
     {
       const Timed timed("pointwise", [&] { return op->name + " backward"; });
-      op->launchers(device).backward(bytes.data(), extent, x.data(), dy.data(), dx.data(),
-                                     accumulates.data());
+      const PointwiseLaunchers& launchers = op->launchers(device);
+      if (rows.empty()) {
+        launchers.backward(bytes.data(), extent, x.data(), dy.data(), dx.data(), accumulates.data());
+      } else {
+        std::array<Operand, max_pointwise_outputs> y;
+        y[op->outputs - 1] = states.get(op->name.c_str()).read_operand();
+        launchers.scan_backward(bytes.data(), rows, extent.columns, x.data(), y.data(), dy.data(), dx.data(),
+                                accumulates.data());
+        gradients[op->state].add(kept[op->state]);
+      }
     }
     for (const size_t j : reused) gradients[j].add(*values[j]);
     for (const auto& [j, gradient] : temporaries)
@@ -132,6 +149,7 @@ struct Recorded {
            distance + a.columns() <= a.row_stride();
   }
   bool is_repeated(const Tensor& input) const { return input.rows() == 1 && extent.rows > 1; }
+  bool is_state(size_t j) const { return !rows.empty() && static_cast<int>(j) == op->state; }
 };
 
 }  // namespace
@@ -154,7 +172,7 @@ const PointwiseOperator& detail::find_operator(const char* name) {
 }
 
 std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
-                            const std::vector<Variable>& inputs, const Tensor& out) {
+                            const std::vector<Variable>& inputs, const Tensor& out, const StepRows& rows) {
   check(static_cast<int>(inputs.size()) == op.inputs, "[{}] takes {} inputs, got {}", op.name, op.inputs,
         inputs.size());
   size_t widest = 0;
@@ -164,12 +182,18 @@ std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
   }
   const Shape& shape = inputs[widest].shape();
   const Device device = inputs[widest].value().device();
-  Recorded recorded{&op, {}, {}, {shape.rows(), shape.columns()}};
+  Recorded recorded{&op, {}, {}, {shape.rows(), shape.columns()}, rows};
+  check(rows.empty() ||
+            (op.state >= 0 && std::accumulate(rows.begin(), rows.end(), int64_t{0}) == shape.rows()),
+        "[{}] over {} steps of {} rows needs a state, and as many rows, got {}", op.name, rows.size(),
+        rows.empty() ? 0 : rows[0], shape);
   std::array<Operand, max_pointwise_inputs> x;
   std::array<Operand, max_pointwise_outputs> y;
   for (size_t j = 0; j < inputs.size(); ++j) {
     const Tensor& input = inputs[j].value();
-    check(input.columns() == shape.columns() && (input.rows() == shape.rows() || input.rows() == 1),
+    const bool fits =
+        recorded.is_state(j) ? input.rows() == rows[0] : input.rows() == shape.rows() || input.rows() == 1;
+    check(input.columns() == shape.columns() && fits,
           "[{}] needs equal shapes, or a vector [{}] for all rows: input {} is {} beside {}", op.name,
           shape.columns(), j, input.shape(), shape);
     check_one_device(op.name.c_str(), inputs[widest].value(), input);
@@ -184,12 +208,15 @@ std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
   }
   {
     const Timed timed("pointwise", [&] { return op.name; });
-    op.launchers(device).forward(bytes, recorded.extent, x.data(), y.data());
+    const PointwiseLaunchers& launchers = op.launchers(device);
+    rows.empty() ? launchers.forward(bytes, recorded.extent, x.data(), y.data())
+                 : launchers.scan(bytes, rows, shape.columns(), x.data(), y.data());
   }
   if (recording()) {
     const auto* first = static_cast<const std::byte*>(bytes);
     recorded.bytes.assign(first, first + op.example.size());
     for (const Variable& input : inputs) recorded.inputs.emplace_back(input.value());
+    if (!rows.empty()) recorded.states = results.back();
   }
   return record(op.name.c_str(), std::move(results), inputs, std::move(recorded));
 }

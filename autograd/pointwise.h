@@ -16,14 +16,31 @@ const std::deque<PointwiseOperator>& pointwise_operators();
 /// Adds the list of another program, as made by `cpu::operator_entries(OperatorList<...>{})`.
 void add_pointwise_operators(std::vector<PointwiseOperator> operators);
 
+/// The number of rows of each time step, never more than in the step before: the rows of all steps follow
+/// each other, and those of a step are of the first sequences.
+using StepRows = std::vector<int64_t>;
+
 /// y = op(x...) for an operator of the list, whose bytes are at `bytes`. The inputs are matrices of the
 /// same shape; a vector [columns] is repeated for all rows. The first output is written to `out`, a matrix
 /// like the inputs that nobody else uses, if it is defined. Throws Error on other shapes.
+/// With `rows`, over time: the input Op::state, a row for each sequence, is the state before the first step,
+/// and then the last output of the step before. One launch computes all steps; they equal the steps one by
+/// one.
 std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
-                            const std::vector<Variable>& inputs, const Tensor& out = {});
+                            const std::vector<Variable>& inputs, const Tensor& out = {},
+                            const StepRows& rows = {});
 
 namespace detail {
 const PointwiseOperator& find_operator(const char* name);
+}
+
+/// Over time, for an operator struct that has a state.
+template <class Op, class... V>
+std::vector<Variable> scan_into(const Tensor& out, const StepRows& rows, const Op& op, const V&... inputs) {
+  static_assert(
+      requires { Op::state; }, "an operator over time says which input is its state");
+  static const PointwiseOperator& entry = detail::find_operator(Op::name);
+  return apply(entry, &op, {inputs...}, out, rows);
 }
 
 /// The same for an operator struct; all its outputs.

@@ -33,7 +33,7 @@ def short(name):
             end = i
             break
     name = re.sub(r"^per_(?:thread|block)<(.*)>$", r"\1", name[:end])
-    for wrapper, manner in (("OnGroup", "group"), ("OnRow", "row")):
+    for wrapper, manner in (("OnGroup", "group"), ("OnRow", "row"), ("OnSteps", "steps")):
         name = re.sub(rf"^{wrapper}<(.*)>$", rf"\1 by {manner}", name)
     return name
 

@@ -105,9 +105,9 @@ void Initializer::fill(const Tensor& to, RandomKey key) const {
       break;
     }
   }
-  if (offset == 0) return;
   real* values = to.mutable_data();
   for (int64_t i = offset_from; i < offset_to; ++i) values[i] += static_cast<real>(offset);
+  for (int64_t i = 0; map && i < to.size(); ++i) values[i] = static_cast<real>(map(values[i]));
 }
 
 std::optional<Initializer> InitialValues::initializer() const {

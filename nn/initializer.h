@@ -28,6 +28,9 @@ struct Initializer {
   /// For log_normal: the mean of the logarithm.
   double mean = 0;
 
+  /// Applied to each value at last; null: nothing is.
+  double (*map)(double) = nullptr;
+
   void fill(const Tensor& to, RandomKey key) const;
   /// The same with `value` added to rows [from, to).
   Initializer with_offset(double value, int64_t from, int64_t to) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,9 +59,26 @@ using PointwiseBackward = void (*)(const void* op, Extent extent, const Operand*
                                    const Operand* output_gradients, const Operand* input_gradients,
                                    const bool* accumulate);
 
+/// The same over time: input `state` of the operator is its last output one step before. Step t has rows[t]
+/// rows, those of the first sequences, never more than the step before; the rows of all steps follow each
+/// other. In the first step the state is at inputs[state], a row for each sequence.
+using PointwiseScan = void (*)(const void* op, std::span<const int64_t> rows, int64_t columns,
+                               const Operand* inputs, const Operand* outputs);
+
+/// And backward; the last of `outputs` are the states of all steps. At input_gradients[state], a row for each
+/// sequence, are zeros, and then the gradient of the first state. A gradient of a repeated row is added to:
+/// on a CPU to one row, on a GPU to one for each sequence.
+using PointwiseScanBackward = void (*)(const void* op, std::span<const int64_t> rows, int64_t columns,
+                                       const Operand* inputs, const Operand* outputs,
+                                       const Operand* output_gradients, const Operand* input_gradients,
+                                       const bool* accumulate);
+
 struct PointwiseLaunchers {
   PointwiseForward forward = nullptr;
   PointwiseBackward backward = nullptr;
+  // Of an operator with a state.
+  PointwiseScan scan = nullptr;
+  PointwiseScanBackward scan_backward = nullptr;
 };
 
 /// One entry of a list of operators.
@@ -68,6 +86,7 @@ struct PointwiseOperator {
   std::string name;
   int inputs = 0;
   int outputs = 0;
+  int state = -1;  // the input that is the last output of the step before; -1: none
   Domain domain;
   std::string equation;            // its documentation row
   std::string arguments;           // the names that the equation gives its inputs; may be empty

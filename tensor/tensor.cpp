@@ -30,7 +30,10 @@ const KernelLaunchers& kernel_launchers(Device device) {
 const PointwiseLaunchers& PointwiseOperator::launchers(Device device) const {
   static constexpr PointwiseLaunchers of_nothing{
       [](const void*, Extent, const Operand*, const Operand*) {},
-      [](const void*, Extent, const Operand*, const Operand*, const Operand*, const bool*) {}};
+      [](const void*, Extent, const Operand*, const Operand*, const Operand*, const bool*) {},
+      [](const void*, std::span<const int64_t>, int64_t, const Operand*, const Operand*) {},
+      [](const void*, std::span<const int64_t>, int64_t, const Operand*, const Operand*, const Operand*,
+         const Operand*, const bool*) {}};
   if (!has_memory(device)) return of_nothing;
   const PointwiseLaunchers& chosen = device == Device::cpu ? cpu : cuda;
   check(chosen.forward != nullptr, "[{}] was not built for this device", name);

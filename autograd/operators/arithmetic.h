@@ -85,7 +85,17 @@ struct Clamp {
 };
 inline Variable clamp(const Variable& x, real low, real high) { return pointwise(Clamp{low, high}, x); }
 
+/// A step of scan() in autograd/functions.h.
+struct LinearRecurrence {
+  static constexpr auto name = "linear_recurrence";
+  static constexpr auto equation = "a h + b";
+  static constexpr int state = 2;
+  static constexpr KnownValue known[] = {{{0.5, 1, 2}, {2}}, {{-0.25, 3, 4}, {2}}};
+  HD auto operator()(auto a, auto b, auto h) const { return a * h + b; }
+};
+
 /// The operators of this file.
-using ArithmeticOperators = OperatorList<Add, Subtract, Multiply, Divide, Maximum, Minimum, Affine, Clamp>;
+using ArithmeticOperators =
+    OperatorList<Add, Subtract, Multiply, Divide, Maximum, Minimum, Affine, Clamp, LinearRecurrence>;
 
 }  // namespace rondo

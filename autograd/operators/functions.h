@@ -75,6 +75,17 @@ struct Relu {
 };
 inline Variable relu(const Variable& x) { return pointwise(Relu{}, x); }
 
+/// Hendrycks & Gimpel 2016, by tanh; the gate of feed-forward layers, Shazeer 2020 (GEGLU).
+struct GatedGelu {
+  static constexpr auto name = "gated_gelu";
+  static constexpr auto equation = "gelu(a) b; gelu(x) = 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))";
+  static constexpr KnownValue known[] = {{{1, 2}, {1.68238398122}}, {{-0.5, -1.5}, {0.231428985262}}};
+  HD auto operator()(auto a, auto b) const {
+    return a * sigmoid(real(1.5957691216057308) * (a + real(0.044715) * a * a * a)) * b;
+  }
+};
+inline Variable gated_gelu(const Variable& a, const Variable& b) { return pointwise(GatedGelu{}, a, b); }
+
 struct LogAddExp {
   static constexpr auto name = "log_add_exp";
   static constexpr auto equation = "log(exp(a) + exp(b)) = max(a, b) + log1p(exp(-|a - b|))";
@@ -110,6 +121,6 @@ struct BatchNormalization {
 
 /// What of this file is launched, tested and documented.
 using FunctionOperators = OperatorList<Absolute, Square, SquareRoot, Exponential, Logarithm, Tanh, Sigmoid,
-                                       Relu, LogAddExp, Zoneout, BatchNormalization>;
+                                       Relu, GatedGelu, LogAddExp, Zoneout, BatchNormalization>;
 
 }  // namespace rondo

@@ -12,13 +12,15 @@
 #include "nn/cells/gru.h"
 #include "nn/cells/layer_norm.h"
 #include "nn/cells/lstm.h"
-#include "nn/cells/minimal_gated_unit.h"
+#include "nn/cells/minimal.h"
 #include "nn/cells/mogrifier.h"
 #include "nn/cells/multiplicative.h"
 #include "nn/cells/multiplicative_integration.h"
 #include "nn/cells/quasi_recurrent.h"
+#include "nn/cells/real_gated_linear_unit.h"
 #include "nn/cells/recurrent_highway.h"
 #include "nn/cells/rnn.h"
+#include "nn/cells/scalar_lstm.h"
 #include "nn/cells/simple_recurrent_unit.h"
 
 namespace rondo {
@@ -71,6 +73,11 @@ std::vector<CatalogueEntry>& catalogue() {
       make_entry<SimpleRecurrentUnit>("sru", "simple recurrent unit, Lei et al. 2018"),
       make_entry<QuasiRecurrentNetwork>("qrnn", "quasi-recurrent network, Bradbury et al. 2017"),
       make_entry<FastSlowLstm>("fs_lstm", "fast-slow LSTM, Mujika et al. 2017"),
+      make_entry<MinimalGru>("min_gru", "minimal GRU, Feng et al. 2024"),
+      make_entry<MinimalLstm>("min_lstm", "minimal LSTM, Feng et al. 2024"),
+      make_entry<RealGatedLinearUnit>("rg_lru", "real-gated linear recurrent unit, De et al. 2024"),
+      make_entry<Convolution>("convolution", "short convolution of each unit over time, De et al. 2024"),
+      make_entry<ScalarLstm>("slstm", "LSTM with exponential gates, Beck et al. 2024"),
   };
   return cells;
 }

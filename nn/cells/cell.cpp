@@ -114,10 +114,9 @@ bool Cell::has_cell_state() const {
 
 void Cell::train_initial_state() {
   for (const StateTensor& it : state_tensors()) {
-    const bool is_read = it.name == "h" ? reads_h() : it.name != "x";
     initial_.push_back(
-        is_read ? std::make_unique<Parameter>(*this, it.name + "0", Shape{it.width}, constant_values(0))
-                : nullptr);
+        it.trainable ? std::make_unique<Parameter>(*this, it.name + "0", Shape{it.width}, constant_values(0))
+                     : nullptr);
   }
 }
 
@@ -144,21 +143,38 @@ void Cell::begin_chunk() {
 
 namespace {
 
-/// Of each of `inputs`, x [B, I] of a step, x from j steps before, for its rows: of all steps, for j from 1
-/// to window - 1. The inputs before the first step are in `before` [B, (window - 1) I], the latest step
-/// first.
-std::vector<Variable> delayed(const std::vector<Variable>& inputs, const Variable& before, int64_t window) {
-  const int64_t I = inputs[0].shape().columns();
+/// The rows of each step.
+std::vector<Variable> of_steps(const Variable& all, const StepRows& rows) {
+  std::vector<Variable> parts;
+  for (int64_t begin = 0; const int64_t count : rows) {
+    parts.push_back(all.slice(begin, begin + count));
+    begin += count;
+  }
+  return parts;
+}
+
+/// Of each x [B, I] of a step, x from j steps before, for its rows: of all steps, for j from 1 to window - 1.
+/// The inputs before the first step are in `before` [B, (window - 1) I], the latest step first.
+std::vector<Variable> delayed(const Variable& x, const StepRows& rows, const Variable& before,
+                              int64_t window) {
+  const int64_t I = x.shape().columns();
   std::vector<Variable> result;
   for (int64_t j = 1; j < window; ++j) {
-    std::vector<Variable> steps;
-    for (int64_t t = 0; t < std::ssize(inputs); ++t) {
-      const int64_t back = j - t;  // steps before the first one; 1: the latest of them
-      const Variable x =
-          back > 0 ? before.slice_columns((back - 1) * I, back * I) : inputs[static_cast<size_t>(t - j)];
-      steps.push_back(x.slice(0, inputs[static_cast<size_t>(t)].shape()[0]));
+    std::vector<Variable> parts;
+    int64_t begin = 0, end = 0,
+            step = 0;  // the rows of x that follow each other, and the step they go on with
+    for (int64_t t = 0; t < std::ssize(rows); ++t) {
+      const int64_t count = rows[static_cast<size_t>(t)], back = j - t;  // 1: the latest before the first
+      if (back > 0) {
+        parts.push_back(before.slice_columns((back - 1) * I, back * I).slice(0, count));
+        continue;
+      }
+      if (step != end) parts.push_back(x.slice(std::exchange(begin, step), end));
+      end = step + count;
+      step += rows[static_cast<size_t>(t - j)];
     }
-    result.push_back(concat_rows(steps));
+    if (end > begin) parts.push_back(x.slice(begin, end));
+    result.push_back(concat_rows(parts));
   }
   return result;
 }
@@ -170,30 +186,39 @@ std::vector<StepInputs> Cell::project(const Variable& x, const State& state) con
   return project(reshape(x, {T * B, x.shape()[2]}), std::vector(static_cast<size_t>(T), B), state);
 }
 
-std::vector<StepInputs> Cell::project(const LayerInput& input, const std::vector<int64_t>& rows,
+std::vector<Variable> Cell::projected(const LayerInput& input, const std::vector<Variable>& earlier) const {
+  std::vector<Variable> values;
+  for (const Projection* projection : projections_)
+    values.push_back(projection->reads() == Projection::Reads::step ? Variable()
+                                                                    : (*projection)(input, earlier));
+  return values;
+}
+
+std::vector<StepInputs> Cell::project(const LayerInput& input, const StepRows& rows,
                                       const State& state) const {
-  const auto of_steps = [&](const Variable& all) {
-    std::vector<Variable> parts;
-    for (int64_t begin = 0; const int64_t count : rows) {
-      parts.push_back(all.slice(begin, begin + count));
-      begin += count;
-    }
-    return parts;
-  };
-  const std::vector<Variable> inputs = of_steps(input.x);
+  const std::vector<Variable> inputs = of_steps(input.x, rows);
   std::vector<Variable> earlier;
-  if (window() > 1) earlier = delayed(inputs, state.other("x"), window());
-  std::vector<std::vector<Variable>> projected(rows.size(), std::vector<Variable>(projections_.size()));
-  for (size_t i = 0; i < projections_.size(); ++i) {
-    if (projections_[i]->reads() == Projection::Reads::step) continue;
-    const std::vector<Variable> parts = of_steps((*projections_[i])(input, earlier));
-    for (size_t t = 0; t < rows.size(); ++t)
-      projected[t][i] = parts[t].as_part();  // of one buffer, each freed separately
+  if (window() > 1) earlier = delayed(input.x, rows, state.other("x"), window());
+  std::vector<std::vector<Variable>> parts(rows.size());
+  for (const Variable& all : projected(input, earlier)) {
+    const std::vector<Variable> some =
+        all.defined() ? of_steps(all, rows) : std::vector<Variable>(rows.size());
+    for (size_t t = 0; t < rows.size(); ++t)  // of one buffer, each freed separately
+      parts[t].push_back(all.defined() ? some[t].as_part() : Variable());
   }
   std::vector<StepInputs> steps;
   for (size_t t = 0; t < rows.size(); ++t)
-    steps.emplace_back(std::move(projected[t]), inputs[t], state.steps + static_cast<int64_t>(t));
+    steps.emplace_back(std::move(parts[t]), inputs[t], state.steps + static_cast<int64_t>(t));
   return steps;
+}
+
+StepInputs Cell::project_at_once(const LayerInput& input, const StepRows& rows, State& state) const {
+  std::vector<Variable> earlier;
+  if (window() > 1) {
+    earlier = delayed(input.x, rows, state.other("x"), window());
+    state.others = {{"x", earlier.size() == 1 ? earlier[0] : concat(earlier)}};
+  }
+  return {projected(input, earlier), input.x, state.steps, rows};
 }
 
 bool look_across_rows(const std::vector<Cell*>& cells) {

@@ -11,6 +11,7 @@
 
 #include "autograd/functions.h"
 #include "autograd/linear.h"
+#include "autograd/pointwise.h"
 #include "nn/cells/cell_settings.h"
 #include "nn/module.h"
 
@@ -156,9 +157,14 @@ class Recurrent {
 /// What a step reads: the projections of its input and, if a cell asks for it, the input itself.
 class StepInputs {
  public:
-  /// For one step, whose x is [B, I]; `step` counts the steps since the state was reset.
-  StepInputs(std::vector<Variable> projected, Variable input, int64_t step)
-      : projected_(std::move(projected)), taken_(projected_.size()), input_(std::move(input)), step_(step) {}
+  /// For one step, whose x is [B, I]; `step` counts the steps since the state was reset. With the number of
+  /// rows of several steps, for all of them at once: B is then the sum.
+  StepInputs(std::vector<Variable> projected, Variable input, int64_t step, StepRows rows = {})
+      : projected_(std::move(projected)),
+        taken_(projected_.size()),
+        input_(std::move(input)),
+        step_(step),
+        rows_(std::move(rows)) {}
 
   /// x of this step, [B, I], or what set_input() has replaced it with.
   const Variable& input() const { return input_; }
@@ -175,6 +181,13 @@ class StepInputs {
   /// The number of steps since the state was reset.
   int64_t step() const { return step_; }
 
+  /// The outputs of a pointwise operator whose last one is the state that it reads in the next step: of this
+  /// step, or of all of them, from the state before the first one.
+  template <class Op, class... V>
+  std::vector<Variable> scan(const Op& op, const V&... inputs) const {
+    return scan_into(out, rows_, op, inputs...);
+  }
+
   /// Where the step may compute the next h, [B, H], so that the layer need not copy it: the destination of
   /// the operator that gives h, as pointwise_into(x.out, ...). Undefined: anywhere.
   Tensor out{};
@@ -184,12 +197,15 @@ class StepInputs {
   std::vector<int64_t> taken_;       // number of columns taken from each
   Variable input_;
   int64_t step_;
+  StepRows rows_;  // of all steps; empty: one step
 };
 
-/// A part of a cell's state: its name and width.
+/// A part of a cell's state: its name and width, and whether it may begin with trained values, because a step
+/// reads it.
 struct StateTensor {
   std::string name;
   int64_t width;
+  bool trainable = true;
 };
 
 class Cell : public Module {
@@ -207,11 +223,15 @@ class Cell : public Module {
   virtual int64_t window() const { return 1; }
   /// Whether the result of a row depends on the other rows of the batch, as with batch statistics.
   virtual bool looks_across_rows() const { return false; }
-  /// Whether a step reads previous.h: if not, recurrent dropout has no effect.
+  /// Whether gates read previous.h: if not, recurrent dropout has no effect.
   virtual bool reads_h() const { return true; }
+  /// Whether step() can be given all steps of a sequence at once, because nothing of it reads the state but
+  /// StepInputs::scan(): with x of all of them [sum of rows, ..], and the state before the first one. (Where
+  /// the cell has a window, "x" has the inputs before each step.) It then returns the states after each.
+  virtual bool scans() const { return false; }
   bool has_cell_state() const;
   /// Makes the initial state a set of trained vectors, one for each tensor of the state, which all rows begin
-  /// with: parameters h0, c0, ..., at first 0. Earlier inputs remain 0, and so does an h that no step reads.
+  /// with: parameters h0, c0, ..., at first 0. Those that are not trainable remain 0.
   /// At most once, after the cell has been made: recurrent layers do it.
   void train_initial_state();
   /// Zeros, or the trained vectors in each row.
@@ -222,8 +242,10 @@ class Cell : public Module {
   /// first step.
   std::vector<StepInputs> project(const Variable& x, const State& state = {}) const;
   /// The same where steps have different numbers of rows, none more than the step before: x [sum of rows, I].
-  std::vector<StepInputs> project(const LayerInput& input, const std::vector<int64_t>& rows,
+  std::vector<StepInputs> project(const LayerInput& input, const StepRows& rows,
                                   const State& state = {}) const;
+  /// All steps at once, for a cell that scans(). Replaces "x" of the state by the inputs before each step.
+  StepInputs project_at_once(const LayerInput& input, const StepRows& rows, State& state) const;
 
   /// The weights that weight drop acts on: see Recurrent::transform.
   const std::vector<Recurrent*>& recurrent_weights() const { return recurrents_; }
@@ -238,6 +260,8 @@ class Cell : public Module {
  private:
   friend class Projection;
   friend class Recurrent;
+  /// The value of each projection for all steps; undefined of those that read the step's own input.
+  std::vector<Variable> projected(const LayerInput& input, const std::vector<Variable>& earlier) const;
   std::vector<const Projection*> projections_;
   std::vector<Recurrent*> recurrents_;
   std::vector<std::unique_ptr<Parameter>> initial_;  // of each of state_tensors(); empty, or null: zeros

@@ -126,6 +126,7 @@ struct SruGates {
   static constexpr auto equation =
       "F = s(f + vf c + bf); c' = F c + (1 - F) w; R = s(r + vr c + br); h' = R c' + (1 - R) alpha x";
   static constexpr auto arguments = "w f r x c vf vr bf br";
+  static constexpr int state = 4;
   static constexpr KnownValue known[] = {
       {{0.5, 1, -1, 2, 0.25, 0.5, -0.5, 0.1, -0.1}, {2.38848001773, 0.306764435151}},
       {{-1, -0.5, 2, 0.5, -2, 1, 0.25, 0, 0.3}, {-0.816858252828, -1.07585818002}}};
@@ -145,12 +146,92 @@ struct QrnnGates {
   static constexpr auto name = "qrnn_gates";
   static constexpr auto equation = "c' = s(f) c + (1 - s(f)) tanh(z); h' = s(o) c'";
   static constexpr auto arguments = "z f o c";
+  static constexpr int state = 3;
   static constexpr KnownValue known[] = {{{0.5, 1, -1, 2}, {0.426648563923, 1.58639960237}},
                                          {{-1, -0.5, 2, 0.25}, {-0.334417706707, -0.379676221764}}};
   HD auto operator()(auto z, auto f, auto o, auto c) const {
     auto candidate = tanh(z);
     auto next = candidate + sigmoid(f) * (c - candidate);
     return outputs(sigmoid(o) * next, next);
+  }
+};
+
+/// g of the minimal cells: positive and continuous, linear above 0. Feng et al. 2024, appendix B.3.
+HD auto positive_candidate(auto x) { return select(x >= 0, x + real(0.5), sigmoid(x)); }
+
+/// Feng et al. 2024, "Were RNNs All We Needed?", minGRU; z lets the candidate in.
+struct MinimalGruGates {
+  static constexpr auto name = "minimal_gru_gates";
+  static constexpr auto equation = "h' = (1 - s(z)) h + s(z) g(n); g(x) = x + 0.5 if x >= 0, else s(x)";
+  static constexpr auto arguments = "z n h";
+  static constexpr int state = 2;
+  static constexpr KnownValue known[] = {{{1, 0.5, 2}, {1.26894142137}}, {{-2, -1, 0.25}, {0.252257872775}}};
+  HD auto operator()(auto z, auto n, auto h) const { return h + sigmoid(z) * (positive_candidate(n) - h); }
+};
+
+/// Feng et al. 2024, minLSTM: both gates over their sum.
+struct MinimalLstmGates {
+  static constexpr auto name = "minimal_lstm_gates";
+  static constexpr auto equation = "F = s(f) / (s(f) + s(i)); h' = F h + (1 - F) g(n)";
+  static constexpr auto arguments = "f i n h";
+  static constexpr int state = 3;
+  static constexpr KnownValue known[] = {{{1, -1, 0.5, 2}, {1.73105857863}},
+                                         {{-0.5, 2, -1, -0.75}, {-0.0367728645407}}};
+  HD auto operator()(auto f, auto i, auto n, auto h) const {
+    auto forget = sigmoid(f);
+    auto candidate = positive_candidate(n);
+    return candidate + forget / (forget + sigmoid(i)) * (h - candidate);
+  }
+};
+
+/// De et al. 2024, "Griffin" (1)-(4): the real-gated linear recurrent unit. a is s(lambda) to the power of
+/// 8 s(r). 1 - a a is at least 2.5e-7, so that its root has a gradient of 1000 at most. lambda is a vector.
+struct RealGatedLinear {
+  static constexpr auto name = "real_gated_linear";
+  static constexpr auto equation = "a = exp(-8 s(r) log(1 + exp(-lambda))); h' = a h + sqrt(1 - a a) s(i) x";
+  static constexpr auto arguments = "r i x lambda h";
+  static constexpr int state = 4;
+  static constexpr KnownValue known[] = {{{1, -1, 0.5, 2, 0.25}, {0.237259879272}},
+                                         {{-0.5, 2, -1, -0.75, 1.5}, {-0.831938430514}}};
+  HD auto operator()(auto r, auto i, auto x, auto lambda, auto h) const {
+    auto softplus = max(-lambda, 0) + log1p(exp(-abs(lambda)));
+    auto a = exp(-8 * sigmoid(r) * softplus);
+    return a * h + sqrt(max(1 - a * a, real(2.5e-7))) * sigmoid(i) * x;
+  }
+};
+
+/// A convolution over four steps, unit by unit: of x and of the inputs one, two and three steps before. The
+/// last five are vectors.
+struct WeightedWindow {
+  static constexpr auto name = "weighted_window";
+  static constexpr auto equation = "w0 x0 + w1 x1 + w2 x2 + w3 x3 + b";
+  static constexpr KnownValue known[] = {{{1, 2, 3, 4, 0.5, -1, 2, 0.25, 0.1}, {5.6}},
+                                         {{-1, 0.5, 2, 0, 1, 2, -0.5, 3, 1}, {0}}};
+  HD auto operator()(auto x0, auto x1, auto x2, auto x3, auto w0, auto w1, auto w2, auto w3, auto b) const {
+    return w0 * x0 + w1 * x1 + w2 * x2 + w3 * x3 + b;
+  }
+};
+
+/// Beck et al. 2024, "xLSTM" (8)-(17), sLSTM: exponential input gate, normaliser n, and m, which keeps the
+/// exponentials small and cancels out; where n is 0, nothing was stored yet. Results: h', c', n', m'.
+struct ScalarLstmGates {
+  static constexpr auto name = "scalar_lstm_gates";
+  static constexpr auto equation =
+      "F = log s(f) + m; m' = max(F, i), or i if n = 0; c' = exp(F - m') c + exp(i - m') tanh(z); "
+      "n' = exp(F - m') n + exp(i - m'); h' = s(o) c' / n'";
+  static constexpr auto arguments = "i f z o c n m";
+  static constexpr Domain domain{0.1, 2};
+  static constexpr KnownValue known[] = {
+      {{1, -1, 0.5, 2, -0.75, 1.5, 0.25}, {0.271393492466, 0.366837958184, 1.19055839815, 1}},
+      {{-0.5, 2, -1, 0, 1.5, 0.5, -2}, {-0.212514765468, -0.466795566355, 1.09826619653, -0.5}}};
+  HD auto operator()(auto i, auto f, auto z, auto o, auto c, auto n, auto m) const {
+    auto kept = m + min(f, 0) - log1p(exp(-abs(f)));
+    auto largest = select(n > 0, max(kept, i), i);
+    auto forget = exp(kept - largest);
+    auto input = exp(i - largest);
+    auto next = forget * c + input * tanh(z);
+    auto normalizer = forget * n + input;
+    return outputs(sigmoid(o) * next / normalizer, next, normalizer, largest);
   }
 };
 
@@ -169,6 +250,7 @@ struct LayerNormalizedSum {
 /// What of this file is launched, tested and documented.
 using Gates =
     OperatorList<LstmCellState, LstmOutput, LstmGates, LstmGatesSigmoid, GruReset, GruUpdate, GruResetAfter,
-                 MultiplicativeIntegration, Mogrify, HighwayUpdate, SruGates, QrnnGates, LayerNormalizedSum>;
+                 MultiplicativeIntegration, Mogrify, HighwayUpdate, SruGates, QrnnGates, MinimalGruGates,
+                 MinimalLstmGates, RealGatedLinear, WeightedWindow, ScalarLstmGates, LayerNormalizedSum>;
 
 }  // namespace rondo

@@ -29,16 +29,17 @@ struct QuasiRecurrentNetwork : Cell {
         W(*this, "weight_ih", gates, {&b}, Projection::Reads::input, window()) {}
 
   std::vector<StateTensor> state_tensors() const override {
-    std::vector<StateTensor> tensors = {{"h", hidden()}, {"c", hidden()}};
-    if (window() > 1) tensors.push_back({"x", (window() - 1) * options.input_size});
+    std::vector<StateTensor> tensors = {{"h", hidden(), false}, {"c", hidden()}};
+    if (window() > 1) tensors.push_back({"x", (window() - 1) * options.input_size, false});
     return tensors;
   }
   int64_t window() const override { return settings<QuasiRecurrentSettings>().window; }
   bool reads_h() const override { return false; }
+  bool scans() const override { return true; }
 
   State step(StepInputs& x, const State& previous) override {
     const std::vector<Variable> gate = split(x.take(W), gates);
-    const auto next = pointwise_outputs(QrnnGates{}, gate[0], gate[1], gate[2], previous.c);
+    const auto next = x.scan(QrnnGates{}, gate[0], gate[1], gate[2], previous.c);
     State state{next[0], next[1]};
     if (window() > 1) {
       const int64_t kept = (window() - 2) * options.input_size;

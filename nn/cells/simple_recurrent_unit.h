@@ -35,14 +35,17 @@ struct SimpleRecurrentUnit : Cell {
         b_f(*this, "bias_f", {hidden()}, constant_values(0)),
         b_r(*this, "bias_r", {hidden()}, constant_values(highway_bias)) {}
 
-  std::vector<StateTensor> state_tensors() const override { return {{"h", hidden()}, {"c", hidden()}}; }
+  std::vector<StateTensor> state_tensors() const override {
+    return {{"h", hidden(), false}, {"c", hidden()}};
+  }
   bool reads_h() const override { return false; }
+  bool scans() const override { return true; }
 
   State step(StepInputs& x, const State& previous) override {
     const std::vector<Variable> gate = split(x.take(W), gates);
     const auto alpha = static_cast<real>(std::sqrt(1 + 2 * std::exp(highway_bias)));
-    const auto next = pointwise_outputs(SruGates{alpha}, gate[0], gate[1], gate[2],
-                                        input_fits ? x.input() : gate[3], previous.c, v_f, v_r, b_f, b_r);
+    const auto next = x.scan(SruGates{alpha}, gate[0], gate[1], gate[2], input_fits ? x.input() : gate[3],
+                             previous.c, v_f, v_r, b_f, b_r);
     return {next[0], next[1]};
   }
 

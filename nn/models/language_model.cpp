@@ -22,7 +22,7 @@ StackOptions stack_of(const LanguageModelOptions& options, int64_t vocabulary_si
   for (size_t i = 0; i < options.hidden.size(); ++i) {
     const int64_t units = options.hidden[i], major = options.major_units(i);
     if (major == units)
-      layers.emplace_back(cell(input, units));
+      layers.emplace_back(cell(input, options.block.cell_units(units)));
     else
       layers.emplace_back(
           cell(input, major),
@@ -31,6 +31,7 @@ StackOptions stack_of(const LanguageModelOptions& options, int64_t vocabulary_si
   }
   StackOptions stack = stack_options(options, std::move(layers));
   stack.minor_input = options.minor_input;
+  stack.block = options.block;
   stack.dropout = options.hidden_dropout.value_or(options.dropout);
   return stack;
 }

@@ -62,7 +62,7 @@ Keys keys_of(LanguageModelOptions& it) {
       {"init_all", &it.init_all, at_least(0),
        "half width of one uniform distribution for every parameter, biases included; 0: off"},
   };
-  return joined({of_model, embedding_keys(it.embedding_init), keys_of(it.adaptive),
+  return joined({of_model, keys_of(it.block), embedding_keys(it.embedding_init), keys_of(it.adaptive),
                  keys_of(it.regularization), keys_of(it.cell_settings)});
 }
 
@@ -101,6 +101,23 @@ void check_adaptive(const LanguageModelOptions& options) {
   check_options(options.adaptive, options.last_width());
 }
 
+void check_blocks(const LanguageModelOptions& options) {
+  const BlockOptions plain, &block = options.block;
+  if (block.kind == BlockKind::plain)
+    return check_input(
+        block.expansion == plain.expansion && !block.convolution && !block.gate &&
+            block.feed_forward == plain.feed_forward,
+        "model.expansion, model.convolution, model.gate and model.feed_forward are of residual "
+        "blocks: set model.block = \"residual\", or leave them out");
+  const auto is_width = [&](int64_t it) { return it == options.embedding; };
+  check_input(std::ranges::all_of(options.hidden, is_width),
+              "a residual block adds to what it reads: with model.block = \"residual\" set model.hidden to "
+              "model.embedding = {}, and the width of the cells by model.expansion",
+              options.embedding);
+  check_input(std::ranges::all_of(options.major_ratio, [](double it) { return it == 1; }),
+              "a residual block has one cell: set model.major_ratio = 1, or model.block = \"plain\"");
+}
+
 }  // namespace
 
 LanguageModelOptions layer_by_layer(const LanguageModelOptions& given) {
@@ -116,6 +133,7 @@ LanguageModelOptions layer_by_layer(const LanguageModelOptions& given) {
   options.hidden = one_a_layer(given.hidden, layers);
   options.major_ratio = one_a_layer(given.major_ratio, layers);
   check_recurrent(options);
+  check_blocks(options);
   check_input(
       !options.bidirectional,
       "bidirectional layers read what a left-to-right language model has to predict; they are for encoders");

@@ -24,6 +24,7 @@ inline std::vector<std::string> names_of(OutputKind) { return {"softmax", "adapt
 struct LanguageModelOptions : RecurrentOptions {
   std::vector<int64_t> hidden = {200};  // units of each layer; a single number is used for all `layers`
   int64_t layers = 1;
+  BlockOptions block{};
   // Share of a layer's units that belong to its major cell; 1: no minor cell. A single number is used for all
   // layers.
   std::vector<double> major_ratio = {1};

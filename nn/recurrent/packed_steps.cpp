@@ -83,6 +83,21 @@ void PackedState::set(State next) {
   if (steps_.last()) all_.push_back(state_);
 }
 
+void PackedState::set_all(const State& states) {
+  if (steps_.last()) return set(states);
+  const std::vector<int64_t>& rows = steps_.rows();
+  int64_t end = 0;
+  for (size_t t = 0; t < rows.size(); ++t) {
+    end += rows[t];
+    if (t + 1 < rows.size() && rows[t + 1] == rows[t]) continue;  // nobody ends here
+    of_first(rows[t]);
+    set(states.map([&](const Variable& x) {  // a copy: a view would keep the states of all steps
+      const Variable last = x.slice(end - rows[t], end);
+      return Variable(clone(last.value()), last.edge());
+    }));
+  }
+}
+
 State PackedState::last() const {
   size_t part = 0;
   const auto rows_of = [&](auto first, auto end) {  // of one tensor of these states

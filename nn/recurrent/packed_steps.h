@@ -49,6 +49,8 @@ class PackedState {
   const State& of_first(int64_t rows);
   /// After a step.
   void set(State next);
+  /// After all steps at once, with the states after each [sum of rows, ..].
+  void set_all(const State& states);
   /// Returns the states of all sequences after their last steps, in the order of the batch.
   State last() const;
 

@@ -114,11 +114,22 @@ RecurrentLayer::Result RecurrentLayer::run(const LayerInput& input, const Packed
     const Variable mask = mask_.defined() ? steps.sorted(mask_) : mask_;
     const LayerInput packed = steps.packed(input);
     State before = state.of_first(steps.rows()[0]);
-    std::vector<StepInputs> inputs = cell_->project(packed, steps.rows(), before);
     int64_t row = steps.rows()[0];
     const Tensor sequence = Tensor::for_products({row + packed.x.shape()[0], H}, device);
     before.h = moved(before.h, sequence.slice_rows(0, row).as_part());
-    state.set(std::move(before));
+    state.set(before);
+    std::vector<StepInputs> inputs;
+    if (at_once(steps)) {
+      StepInputs all = cell_->project_at_once(packed, steps.rows(), before);
+      all.out = sequence.slice_rows(row, sequence.rows()).as_part();
+      State states = cell_->step(all, before);
+      check_same_parts(states, before);
+      states.h = moved(states.h, all.out);
+      outputs.push_back(states.h);
+      state.set_all(states);
+    } else {
+      inputs = cell_->project(packed, steps.rows(), before);
+    }
     for (size_t t = 0; t < inputs.size(); ++t) {
       const int64_t rows = steps.rows()[t];
       const Tensor out = sequence.slice_rows(row, row + rows).as_part();
@@ -135,6 +146,11 @@ RecurrentLayer::Result RecurrentLayer::run(const LayerInput& input, const Packed
   result.output =
       outputs.empty() ? Variable(Tensor::zeros({T, B, H}, device)) : steps.padded(concat_rows(outputs));
   return result;
+}
+
+bool RecurrentLayer::at_once(const PackedSteps& steps) const {
+  return cell_->scans() && steps.rows().size() > 1 && !mask_.defined() && zoneout_.probability == 0 &&
+         zoneout_memory_.probability == 0 && !Observing<StepObserver>::current();
 }
 
 void RecurrentLayer::check_state(const State& state, int64_t batch) {

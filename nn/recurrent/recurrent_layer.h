@@ -72,6 +72,8 @@ class RecurrentLayer : public Module {
 
  private:
   void check_state(const State& state, int64_t batch);
+  /// Whether the cell computes all steps at once: nothing may come between them.
+  bool at_once(const PackedSteps& steps) const;
   /// The steps of x [T, B, I].
   Result run(const LayerInput& input, const PackedSteps& steps, const State& initial);
   /// Throws Error unless a step has returned the same tensors of the state as it was given.

@@ -7,7 +7,9 @@ RecurrentStack::RecurrentStack(Module& parent, std::string stack_name, const Sta
     : Module(parent, std::move(stack_name)),
       between_(*this, "dropout", options.dropout, options.variational),
       bidirectional_(options.bidirectional) {
-  for (size_t i = 0; i < options.layers.size(); ++i) {
+  const bool blocks = options.block.kind == BlockKind::residual;
+  if (blocks) add_blocks(options);
+  for (size_t i = 0; !blocks && i < options.layers.size(); ++i) {
     const int64_t embedding = options.layers[0].major.input_size, previous = i > 0 ? width(i - 1) : embedding;
     std::vector<Part>& parts = layers_.emplace_back();
     const auto add = [&](const CellOptions& cell, const std::string& suffix, bool reads_embedding) {
@@ -29,7 +31,29 @@ RecurrentStack::RecurrentStack(Module& parent, std::string stack_name, const Sta
   }
 }
 
+void RecurrentStack::add_blocks(const StackOptions& options) {
+  const int64_t width = options.layers.at(0).major.input_size;
+  for (size_t i = 0; i < options.layers.size(); ++i) {
+    const auto& [cell, minor] = options.layers[i];
+    const std::string number = fmt::format("_l{}", i);
+    check(!minor && !bidirectional_ && cell.input_size == width &&
+              cell.hidden_size == options.block.cell_units(width),
+          "[{}{}] a residual block has one cell, in one direction, of {} inputs and {} units", options.cell,
+          number, width, options.block.cell_units(width));
+    blocks_.push_back(std::make_unique<ResidualBlock>(*this, "block" + number, width, options.block));
+    std::vector<Part>& parts = layers_.emplace_back();
+    if (options.block.convolution)
+      parts.push_back({std::make_unique<RecurrentLayer>(*this, "convolution", "_convolution" + number,
+                                                        pytorch_cell(width, width)),
+                       false});
+    parts.push_back(
+        {std::make_unique<RecurrentLayer>(*this, options.cell, number, cell, options.regularization), false});
+  }
+  last_norm_ = std::make_unique<LayerNorm>(*this, "norm", width);
+}
+
 int64_t RecurrentStack::width(size_t layer) const {
+  if (last_norm_) return last_norm_->weight.shape()[0];
   int64_t sum = 0;
   for (const Part& part : layers_[layer]) sum += part.layer->cell().options.hidden_size;
   return sum;
@@ -41,17 +65,28 @@ RecurrentStack::Result RecurrentStack::through(const LayerInput& x, const std::v
   const size_t count = cells().size();
   check(states.size() == count, "[recurrent] {} cells need {} states, got {}", count, count, states.size());
   Result result{x.x, {}};
+  const auto run_part = [&](const Part& part, const LayerInput& input) {
+    auto [output, state] = run(*part.layer, input, states[result.states.size()]);
+    result.states.push_back(std::move(state));
+    return output;
+  };
   for (size_t i = 0; i < layers_.size(); ++i) {
+    if (!blocks_.empty()) {
+      const auto cells_of_block = [&](Variable u) {
+        for (const Part& part : layers_[i]) u = run_part(part, u);
+        return u;
+      };
+      result.output =
+          (*blocks_[i])(result.output, cells_of_block, [&](const Variable& y) { return between(y, i); });
+      continue;
+    }
     const LayerInput previous = i > 0 ? LayerInput(between(result.output, i)) : x;
     std::vector<Variable> outputs;
-    for (const Part& part : layers_[i]) {
-      auto [output, state] =
-          run(*part.layer, part.reads_embedding ? x : previous, states[result.states.size()]);
-      outputs.push_back(std::move(output));
-      result.states.push_back(std::move(state));
-    }
+    for (const Part& part : layers_[i])
+      outputs.push_back(run_part(part, part.reads_embedding ? x : previous));
     result.output = outputs.size() == 1 ? outputs.front() : concat(outputs);
   }
+  if (last_norm_) result.output = (*last_norm_)(result.output);
   return result;
 }
 

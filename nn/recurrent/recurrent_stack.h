@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nn/recurrent/recurrent_layer.h"
+#include "nn/recurrent/residual_block.h"
 
 namespace rondo {
 
@@ -36,6 +37,10 @@ struct StackOptions {
   double dropout = 0;          // between layers
   bool variational = false;    // the same mask at all steps of a chunk (Gal & Ghahramani 2016)
   RecurrentRegularization regularization{};
+  /// Residual blocks: all layers read and write `input_size` numbers, whatever the width of the cell, and a
+  /// layer normalisation follows the last. Dropout is of what a block adds, in each of the two sums. Not with
+  /// minor cells or both directions.
+  BlockOptions block{};
 };
 
 class RecurrentStack : public Module {
@@ -46,7 +51,8 @@ class RecurrentStack : public Module {
   RecurrentStack(Module& parent, std::string name, const StackOptions& options);
 
   struct Result {
-    Variable output;  // [T, B, width of the last layer], or [B, width] of one step; zeros in the padding
+    // [T, B, width of the last layer], or [B, width] of one step; zeros in the padding, but of blocks.
+    Variable output;
     std::vector<State> states;  // after the last step of each row, one per cell
   };
   /// x [T, B, I]; one state per cell, in the order of cells().
@@ -61,7 +67,7 @@ class RecurrentStack : public Module {
   void begin(int64_t batch);
   Result step(const Variable& x, const std::vector<State>& states, const Lengths& lengths = {});
 
-  /// Layer by layer: major, then minor; of each, forward, then reverse.
+  /// Layer by layer: major, then minor; of each, forward, then reverse; of a block, its convolution first.
   std::vector<Cell*> cells() const;
 
  private:
@@ -70,6 +76,7 @@ class RecurrentStack : public Module {
     std::unique_ptr<RecurrentLayer> layer;
     bool reads_embedding;
   };
+  void add_blocks(const StackOptions& options);
   int64_t width(size_t layer) const;
   /// Runs all layers; `between` applies the dropout before layer i, `run` calls one part.
   template <class Between, class Run>
@@ -78,7 +85,9 @@ class RecurrentStack : public Module {
   std::vector<std::vector<Part>> layers_;
   Dropout between_;
   bool bidirectional_;
-  std::vector<Variable> masks_;  // before each layer, after begin(); undefined: none
+  std::vector<std::unique_ptr<ResidualBlock>> blocks_;  // one for each layer, or none
+  std::unique_ptr<LayerNorm> last_norm_;                // after the last block
+  std::vector<Variable> masks_;                         // before each layer, after begin(); undefined: none
 };
 
 /// h of the last layer after the last step that each of its cells reads, [B, width], of a stack without minor

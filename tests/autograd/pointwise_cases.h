@@ -18,6 +18,9 @@ struct PointwiseCase {
   std::vector<Tensor> inputs;
 };
 
+/// Steps with 3 rows for each of the first step's, some of which end early.
+inline StepRows steps_of(int64_t rows) { return {rows, rows, rows - 1, 1}; }
+
 /// With matrices of this shape.
 inline std::vector<PointwiseCase> pointwise_cases(const PointwiseOperator& op, const Shape& matrix) {
   using Variables = std::vector<Variable>;
@@ -85,6 +88,28 @@ inline std::vector<PointwiseCase> pointwise_cases(const PointwiseOperator& op, c
           return outputs(x);
         },
         samples(shapes, op.domain));
+  }
+  if (op.state >= 0) {
+    const StepRows steps = steps_of(rows);
+    const auto over_time = [&op, steps](const Variables& x) {
+      return concat(apply(op, op.example.data(), x, {}, steps));
+    };
+    std::vector<Shape> shapes(inputs.size(), Shape{3 * rows, columns});
+    shapes[static_cast<size_t>(op.state)] = matrix;
+    cases.push_back({"over time", over_time, samples(shapes, op.domain)});
+    cases.push_back({"over time, of inputs that are computed",
+                     [=](Variables x) {
+                       for (Variable& it : x) it = it * real(1);
+                       return over_time(x);
+                     },
+                     samples(shapes, op.domain)});
+    for (size_t j = 0; j < inputs.size(); ++j) {
+      if (static_cast<int>(j) == op.state) continue;
+      std::vector<Shape> with_vector = shapes;
+      with_vector[j] = {columns};
+      cases.push_back({fmt::format("over time, input {} repeated for all rows", j), over_time,
+                       samples(with_vector, op.domain)});
+    }
   }
   return cases;
 }

@@ -63,7 +63,12 @@ const std::string of_cells = R"(
     model.cell=mi_lstm|model.integration_bias=2 model.cell=mogrifier_lstm|model.mogrifier_rounds=2
     model.cell=mogrifier_lstm|model.mogrifier_rank=2 model.cell=rhn|model.recurrence_depth=2
     model.cell=rhn|model.transform_bias=0 model.cell=sru|model.highway_bias=1 model.cell=qrnn|model.window=3
-    model.cell=fs_lstm|model.fast_cells=3 model.cell=fs_lstm|model.slow_units=3)";
+    model.cell=fs_lstm|model.fast_cells=3 model.cell=fs_lstm|model.slow_units=3
+    model.cell=slstm|model.heads=2 model.embedding=6&model.hidden=6|model.block=residual
+    model.embedding=6&model.hidden=6&model.block=residual|model.expansion=2
+    model.embedding=6&model.hidden=6&model.block=residual|model.convolution=true
+    model.embedding=6&model.hidden=6&model.block=residual|model.gate=true
+    model.embedding=6&model.hidden=6&model.block=residual|model.feed_forward=2)";
 
 /// Keys of language modelling that other tests show to act.
 std::set<std::string> keys_shown_elsewhere() {

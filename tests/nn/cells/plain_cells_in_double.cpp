@@ -397,6 +397,77 @@ PlainState fs_lstm(const PlainLayer& layer, const Vector& x, const PlainState& s
   return last;
 }
 
+// Feng et al. 2024, minGRU and minLSTM, g of appendix B.3.
+Number g(Number x) { return x.real() >= 0 ? x + 0.5 : s(x); }
+
+PlainState min_gru(const PlainLayer& layer, const Vector& x, const Vector&, const Vector&,
+                   const Vector& kept) {
+  return {each(layer.hidden, [&](int64_t j) {
+    const Number z = s(layer.Wx(0, j, x));
+    return (1.0 - z) * kept[j] + z * g(layer.Wx(1, j, x));
+  })};
+}
+
+PlainState min_lstm(const PlainLayer& layer, const Vector& x, const Vector&, const Vector&,
+                    const Vector& kept) {
+  return {each(layer.hidden, [&](int64_t j) {
+    const Number f = s(layer.Wx(0, j, x)), i = s(layer.Wx(1, j, x));
+    return (f * kept[j] + i * g(layer.Wx(2, j, x))) / (f + i);
+  })};
+}
+
+// De et al. 2024 (1)-(4).
+PlainState rg_lru(const PlainLayer& layer, const Vector& x, const Vector&, const Vector&,
+                  const Vector& kept) {
+  return {each(layer.hidden, [&](int64_t j) {
+    const Number r = s(layer.Wx(0, j, x)), i = s(layer.Wx(1, j, x));
+    const Number a = std::pow(s(layer["lambda"][j]), 8.0 * r);
+    const Number input = layer.input == layer.hidden ? x[j] : layer.Wx(2, j, x);
+    return a * kept[j] + std::sqrt(1.0 - a * a) * i * input;
+  })};
+}
+
+// Over x and the three inputs before, the latest first in the state.
+PlainState convolution(const PlainLayer& layer, const Vector& x, const PlainState& seen, const Vector&) {
+  Vector inputs = x, sum;
+  const Vector& before = seen.others.at("x");
+  inputs.insert(inputs.end(), before.begin(), before.end());
+  for (int64_t j = 0; j < layer.input; ++j) {
+    sum.push_back(layer["bias"][j]);
+    for (int64_t k = 0; k < 4; ++k)
+      sum[j] += layer[k == 0 ? "weight" : "weight_" + std::to_string(k)][j] * inputs[k * layer.input + j];
+  }
+  PlainState next{sum};
+  if (layer.input != layer.hidden)
+    next.h = each(layer.hidden, [&](int64_t j) { return layer.product("weight_ih", j, sum); });
+  inputs.resize(static_cast<size_t>(3 * layer.input));
+  next.others = {{"x", inputs}};
+  return next;
+}
+
+// Beck et al. 2024 (8)-(17), of streams that begin with n = 0 or carry a state.
+PlainState slstm(const PlainLayer& layer, const Vector& x, const PlainState& seen, const Vector&) {
+  const int64_t units = std::ssize(layer["weight_hh"]) / (4 * layer.hidden);  // of a head
+  PlainState next{Vector(layer.hidden), Vector(layer.hidden)};
+  Vector n(layer.hidden), m(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j) {
+    const int64_t head = j / units;
+    const Vector h(seen.h.begin() + head * units, seen.h.begin() + (head + 1) * units);
+    const auto z = [&](int64_t gate) {
+      const int64_t row = (4 * head + gate) * units + j % units;
+      return layer.product("weight_ih", row, x) + layer.product("weight_hh", row, h) + layer["bias_ih"][row];
+    };
+    const Number kept = std::log(s(z(1))) + seen.others.at("m")[j];
+    m[j] = seen.others.at("n")[j].real() > 0 && kept.real() > z(0).real() ? kept : z(0);
+    const Number f = std::exp(kept - m[j]), i = std::exp(z(0) - m[j]);
+    next.c[j] = f * seen.c[j] + i * std::tanh(z(2));
+    n[j] = f * seen.others.at("n")[j] + i;
+    next.h[j] = s(z(3)) * next.c[j] / n[j];
+  }
+  next.others = {{"n", n}, {"m", m}};
+  return next;
+}
+
 /// A cell whose state is h, or h and c.
 PlainCell of(PlainState (*step)(const PlainLayer&, const Vector& x, const Vector& h, const Vector& c,
                                 const Vector& kept)) {
@@ -439,6 +510,11 @@ const std::vector<std::pair<std::string, PlainCell>>& plain_cells() {
       {"sru", of(sru)},
       {"qrnn", qrnn},
       {"fs_lstm", fs_lstm},
+      {"min_gru", of(min_gru)},
+      {"min_lstm", of(min_lstm)},
+      {"rg_lru", of(rg_lru)},
+      {"convolution", convolution},
+      {"slstm", slstm},
   };
   return cells;
 }

@@ -83,10 +83,11 @@ INSTANTIATE_TEST_SUITE_P(Cells, LanguageModelValues, testing::Range(size_t{0}, p
 
 /// The loss and its gradients of an LSTM in training mode and in evaluation mode: as it is computed in blocks
 /// or clusters, and by the logits of all symbols, which of some models are a distribution.
-void expect_plain(const std::string& settings) {
+void expect_plain(const std::string& settings, const std::string& cell = "lstm") {
   SCOPED_TRACE(settings);
   LanguageModelOptions options;
   set(options, "embedding=3 hidden=[4,5,3] " + settings);
+  options.cell = cell;
   LanguageModel model(options, V, 11);
   for (const bool training : {true, false})
     for (const bool by_logits : {false, true}) {
@@ -110,6 +111,18 @@ TEST(LanguageModelOptions, InTheirPlacesEqualPlainLoops) {
   expect_plain("trained_initial_states=true init_all=0.8");  // not 0
   for (const std::string activation : {"tanh", "identity"})
     expect_plain("output_layers=[5,3] tied=true dropout=0.3 output_activation=" + activation);
+}
+
+TEST(ScalarLstm, OfSeveralHeadsEqualsPlainLoops) { expect_plain("hidden=[4,6] heads=2", "slstm"); }
+
+TEST(ResidualBlocks, EqualPlainLoops) {
+  for (const std::string cell : {"lstm", "min_gru"})
+    for (const std::string block : {"", "convolution=true", "gate=true", "expansion=1.5",
+                                    "convolution=true gate=true expansion=0.5 feed_forward=1.25",
+                                    "feed_forward=2 hidden_dropout=0.4"}) {
+      SCOPED_TRACE(cell + " " + block);
+      expect_plain("embedding=4 hidden=[4,4] block=residual " + block, cell);
+    }
 }
 
 TEST(Dropouts, EachInItsPlaceEqualPlainLoopsWithTheSameMasks) {

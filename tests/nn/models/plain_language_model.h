@@ -5,6 +5,8 @@
 // Next: plain_cells.h.
 #pragma once
 
+#include <numbers>
+
 #include "nn/models/language_model.h"
 #include "tests/nn/models/plain_model.h"
 
@@ -20,6 +22,11 @@ class PlainLanguageModel : PlainModel {
       const double ratio = options.major_ratio.size() == 1 ? options.major_ratio[0] : options.major_ratio[i];
       const int64_t units = options.hidden[i],
                     major = static_cast<int64_t>(std::floor(static_cast<double>(units) * ratio + 0.5));
+      if (options.block.kind == BlockKind::residual) {
+        if (options.block.convolution) add_of_block(i, "_convolution", units);
+        add_of_block(i, "", std::llround(static_cast<double>(units) * options.block.expansion));
+        continue;
+      }
       add_cell(i, false, major);
       if (major < units) add_cell(i, true, units - major);
     }
@@ -56,6 +63,7 @@ class PlainLanguageModel : PlainModel {
   Vector read(
       const Vector& x, std::vector<PlainState>& states,
       const std::function<void(Vector&, size_t)>& between = [](Vector&, size_t) {}) const {
+    if (options_.block.kind == BlockKind::residual) return read_blocks(x, states, between);
     Vector below, output;
     for (size_t k = 0; k < parts_.size(); ++k) {
       const Part& it = parts_[k];
@@ -105,6 +113,60 @@ class PlainLanguageModel : PlainModel {
     const bool reads_x = layer == 0 || (minor && options_.minor_input == MinorInput::embedding);
     const int64_t input = reads_x ? options_.embedding : options_.hidden[layer - 1];
     parts_.push_back({layer, minor, reads_x, layer_of("rnn", suffix, input, units)});
+  }
+
+  void add_of_block(size_t layer, const std::string& kind, int64_t units) {
+    const std::string suffix = kind + "_l" + std::to_string(layer);
+    parts_.push_back({layer, false, false, layer_of("rnn", suffix, options_.embedding, units)});
+  }
+
+  /// De et al. 2024, figure 2; `between` may change what is added, in order.
+  Vector read_blocks(Vector y, std::vector<PlainState>& states,
+                     const std::function<void(Vector&, size_t)>& between) const {
+    const auto gelu = [](Number a) {
+      return 0.5 * a * (1.0 + std::tanh(std::sqrt(2 / std::numbers::pi) * (a + 0.044715 * a * a * a)));
+    };
+    const auto gated = [&](const Vector& a, const Vector& b) {
+      Vector result;
+      for (size_t j = 0; j < a.size(); ++j) result.push_back(gelu(a[j]) * b[j]);
+      return result;
+    };
+    size_t sums = 0, k = 0;
+    const auto add = [&](Vector added) {
+      between(added, ++sums);
+      for (size_t j = 0; j < y.size(); ++j) y[j] += added[j];
+    };
+    for (size_t i = 0; i < options_.hidden.size(); ++i) {
+      const std::string block = "rnn.block_l" + std::to_string(i) + ".";
+      const auto linear = [&](const std::string& name, const Vector& u) {
+        return product(block + name + ".weight", u, block + name + ".bias");
+      };
+      const Vector u = normalized(block + "norm", y);
+      Vector h = u;
+      for (; k < parts_.size() && parts_[k].layer == i; ++k) {
+        const bool convolves = options_.block.convolution && (k == 0 || parts_[k - 1].layer < i);
+        states[k] =
+            (convolves ? plain_cell("convolution") : cell_)(parts_[k].cell, h, states[k], states[k].h);
+        h = states[k].h;
+      }
+      if (options_.block.gate) h = gated(linear("gate", u), h);
+      add(options_.block.gate || h.size() != y.size() ? linear("out", h) : h);
+      if (options_.block.feed_forward == 0) continue;
+      const Vector v = normalized(block + "feed_norm", y);
+      add(linear("feed_out", gated(linear("feed_gate", v), linear("feed_in", v))));
+    }
+    return normalized("rnn.norm", y);
+  }
+  Vector normalized(const std::string& module, const Vector& x) const {
+    Number mean = 0, variance = 0;
+    const double count = static_cast<double>(x.size());
+    for (const Number it : x) mean += it / count;
+    for (const Number it : x) variance += (it - mean) * (it - mean) / count;
+    Vector result;
+    for (size_t j = 0; j < x.size(); ++j)
+      result.push_back(at(module + ".weight")[j] * (x[j] - mean) / std::sqrt(variance + 1e-5) +
+                       at(module + ".bias")[j]);
+    return result;
   }
 
   Vector dense(const std::string& module, const Vector& u, bool with_tanh) const {

@@ -1,5 +1,6 @@
 // Recurrent stacks of each cell on a GPU: the same bits each time, and what a loop of many steps asks of the
 // memory.
+#include "cuda/runtime.h"
 #include "nn/recurrent/recurrent_stack.h"
 #include "tensor/allocator.h"
 #include "tests/cuda/device.h"
@@ -57,6 +58,30 @@ TEST_P(StackOnGpu, AsksForNoMoreMemoryInASteadyLoop) {
   for (uint64_t update = 3; update < 6; ++update) stack.run(update);
   EXPECT_EQ(memory_statistics(Device::cuda).system_allocations, before.system_allocations);
   EXPECT_EQ(memory_statistics(Device::cuda).bytes_in_use, before.bytes_in_use);
+}
+
+// All steps of a cell that scans are one launch, forward and backward.
+TEST(ScansOnGpu, TakeAsManyLaunchesForLongSequencesAsForShortOnes) {
+  NEED_GPU();
+  int found = 0;
+  for (const std::string& cell : cell_names()) {
+    Module root;
+    RecurrentLayer layer(root, cell, "", pytorch_cell(4, 4));
+    if (!layer.cell().scans()) continue;
+    SCOPED_TRACE(cell);
+    ++found;
+    root.finalize(3, 0, Device::cuda);
+    const auto launches_of = [&](int64_t T) {
+      const Tensor x = Tensor::filled({T, 3, 4}, real(0.5), Device::cuda);
+      const int64_t before = cuda::launches();
+      const RecurrentLayer::Result result = layer(x, layer.cell().initial_state(3));
+      sum(square(result.output)).backward();
+      return cuda::launches() - before;
+    };
+    launches_of(50);
+    EXPECT_EQ(launches_of(80), launches_of(50));
+  }
+  EXPECT_GE(found, 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cells, StackOnGpu, testing::ValuesIn(cell_names()),
