@@ -137,7 +137,7 @@ CellTraits traits_of(const std::string& name) {
   Module root;
   const auto cell = make_cell(name, root, "", pytorch_cell(1, 1));
   return {cell->has_cell_state(), !cell->recurrent_weights().empty(), cell->reads_h(),
-          cell->looks_across_rows()};
+          cell->looks_across_rows(), cell->carries_h()};
 }
 
 Keys keys_of(CellSettings& settings) {

@@ -24,6 +24,7 @@ struct CellTraits {
   bool recurrent_weights = false;  // weight drop is possible
   bool reads_h = false;            // recurrent dropout is possible
   bool looks_across_rows = false;  // it computes statistics of a batch
+  bool carries_h = false;          // a decoder can begin with a given h
 };
 /// Throws InputError on an unknown name.
 CellTraits traits_of(const std::string& cell);

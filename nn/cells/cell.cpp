@@ -161,10 +161,10 @@ std::vector<Variable> delayed(const Variable& x, const StepRows& rows, const Var
   std::vector<Variable> result;
   for (int64_t j = 1; j < window; ++j) {
     std::vector<Variable> parts;
-    int64_t begin = 0, end = 0,
-            step = 0;  // the rows of x that follow each other, and the step they go on with
+    int64_t begin = 0, end = 0;  // rows of x that follow each other
+    int64_t step = 0;            // the first row of the step that is read next
     for (int64_t t = 0; t < std::ssize(rows); ++t) {
-      const int64_t count = rows[static_cast<size_t>(t)], back = j - t;  // 1: the latest before the first
+      const int64_t count = rows[static_cast<size_t>(t)], back = j - t;
       if (back > 0) {
         parts.push_back(before.slice_columns((back - 1) * I, back * I).slice(0, count));
         continue;
@@ -216,7 +216,8 @@ StepInputs Cell::project_at_once(const LayerInput& input, const StepRows& rows, 
   std::vector<Variable> earlier;
   if (window() > 1) {
     earlier = delayed(input.x, rows, state.other("x"), window());
-    state.others = {{"x", earlier.size() == 1 ? earlier[0] : concat(earlier)}};
+    for (State::Named& it : state.others)
+      if (it.name == "x") it.value = earlier.size() == 1 ? earlier[0] : concat(earlier);
   }
   return {projected(input, earlier), input.x, state.steps, rows};
 }

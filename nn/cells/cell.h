@@ -223,6 +223,8 @@ class Cell : public Module {
   virtual int64_t window() const { return 1; }
   /// Whether the result of a row depends on the other rows of the batch, as with batch statistics.
   virtual bool looks_across_rows() const { return false; }
+  /// Whether h is a state, which a step reads, and not its output alone.
+  bool carries_h() const { return state_tensors().front().trainable; }
   /// Whether gates read previous.h: if not, recurrent dropout has no effect.
   virtual bool reads_h() const { return true; }
   /// Whether step() can be given all steps of a sequence at once, because nothing of it reads the state but

@@ -169,6 +169,9 @@ struct MinimalGruGates {
   HD auto operator()(auto z, auto n, auto h) const { return h + sigmoid(z) * (positive_candidate(n) - h); }
 };
 
+/// log s(x), also where s(x) is 0.
+HD auto log_sigmoid(auto x) { return select(x < 0, x, real(0)) - log1p(exp(-abs(x))); }
+
 /// Feng et al. 2024, minLSTM: both gates over their sum.
 struct MinimalLstmGates {
   static constexpr auto name = "minimal_lstm_gates";
@@ -178,9 +181,8 @@ struct MinimalLstmGates {
   static constexpr KnownValue known[] = {{{1, -1, 0.5, 2}, {1.73105857863}},
                                          {{-0.5, 2, -1, -0.75}, {-0.0367728645407}}};
   HD auto operator()(auto f, auto i, auto n, auto h) const {
-    auto forget = sigmoid(f);
     auto candidate = positive_candidate(n);
-    return candidate + forget / (forget + sigmoid(i)) * (h - candidate);
+    return candidate + sigmoid(log_sigmoid(f) - log_sigmoid(i)) * (h - candidate);
   }
 };
 
@@ -194,8 +196,7 @@ struct RealGatedLinear {
   static constexpr KnownValue known[] = {{{1, -1, 0.5, 2, 0.25}, {0.237259879272}},
                                          {{-0.5, 2, -1, -0.75, 1.5}, {-0.831938430514}}};
   HD auto operator()(auto r, auto i, auto x, auto lambda, auto h) const {
-    auto softplus = max(-lambda, 0) + log1p(exp(-abs(lambda)));
-    auto a = exp(-8 * sigmoid(r) * softplus);
+    auto a = exp(8 * sigmoid(r) * log_sigmoid(lambda));
     return a * h + sqrt(max(1 - a * a, real(2.5e-7))) * sigmoid(i) * x;
   }
 };
@@ -225,9 +226,9 @@ struct ScalarLstmGates {
       {{1, -1, 0.5, 2, -0.75, 1.5, 0.25}, {0.271393492466, 0.366837958184, 1.19055839815, 1}},
       {{-0.5, 2, -1, 0, 1.5, 0.5, -2}, {-0.212514765468, -0.466795566355, 1.09826619653, -0.5}}};
   HD auto operator()(auto i, auto f, auto z, auto o, auto c, auto n, auto m) const {
-    auto kept = m + min(f, 0) - log1p(exp(-abs(f)));
+    auto kept = m + log_sigmoid(f);
     auto largest = select(n > 0, max(kept, i), i);
-    auto forget = exp(kept - largest);
+    auto forget = exp(min(kept - largest, 80));  // finite where n is 0: it multiplies zeros there
     auto input = exp(i - largest);
     auto next = forget * c + input * tanh(z);
     auto normalizer = forget * n + input;

@@ -6,8 +6,10 @@
 //
 // Each head has gates and a state of its own, which the others do not read: R consists of blocks on the
 // diagonal. c' and n' are divided by exp(m'), m' = max(log f + m, log i), which cancels out of h' (15)-(17);
-// the first step takes log i, as the authors' code does. The paper's f may be exponential as well; here it is
-// the sigmoid. Stacked head by head, of each i f z o: weight_ih is W [4H, I], weight_hh is R [4H, H / heads].
+// the first step takes log i, as the authors' code does. c' is the state "stored", no c that others may use,
+// because m' scales it. The paper's f may be exponential as well; here it is the sigmoid. Its block, which
+// normalises h head by head, is not part of the cell. Stacked head by head, of each i f z o: weight_ih is
+// W [4H, I], weight_hh is R [4H, H / heads].
 #pragma once
 
 #include <algorithm>
@@ -34,8 +36,8 @@ struct ScalarLstm : Cell {
         R(*this, "weight_hh", gates, units) {}
 
   std::vector<StateTensor> state_tensors() const override {
-    // m matters where there is an n, which is 0 at first.
-    return {{"h", hidden()}, {"c", hidden()}, {"n", hidden()}, {"m", hidden(), false}};
+    // All begin with zeros: c and n are scaled by m, and n is positive.
+    return {{"h", hidden()}, {"stored", hidden(), false}, {"n", hidden(), false}, {"m", hidden(), false}};
   }
 
   State step(StepInputs& x, const State& previous) override {
@@ -47,13 +49,13 @@ struct ScalarLstm : Cell {
       const int64_t begin = 4 * head * units, end = begin + 4 * units;
       const std::vector<Variable> gate = split(
           add_linear(x.take(W, begin, end), of_head(previous.h), R.rows(begin, end)), GateRows(4, units));
-      const auto parts =
-          pointwise_outputs(ScalarLstmGates{}, gate[0], gate[1], gate[2], gate[3], of_head(previous.c),
-                            of_head(previous.other("n")), of_head(previous.other("m")));
+      const auto parts = pointwise_outputs(ScalarLstmGates{}, gate[0], gate[1], gate[2], gate[3],
+                                           of_head(previous.other("stored")), of_head(previous.other("n")),
+                                           of_head(previous.other("m")));
       for (size_t k = 0; k < next.size(); ++k) next[k].push_back(parts[k]);
     }
     const auto joined = [&](size_t k) { return heads == 1 ? next[k][0] : concat(next[k]); };
-    return {joined(0), joined(1), {{"n", joined(2)}, {"m", joined(3)}}};
+    return {joined(0), {}, {{"stored", joined(1)}, {"n", joined(2)}, {"m", joined(3)}}};
   }
 
   const int64_t heads = settings<ScalarLstmSettings>().heads, units = units_of_head();

@@ -103,7 +103,7 @@ Decoder::Decoder(Module& parent, std::string name, const EncoderDecoderOptions& 
       bridges.push_back(std::make_unique<Linear>(*this, fmt::format("bridge.{}_l{}", part, layer), H, H));
     };
     for (int64_t i = 0; i < options.decoder_layers; ++i) {
-      if (cell.reads_h()) add("h", i);
+      if (cell.carries_h()) add("h", i);
       if (cell.has_cell_state()) add("c", i);
     }
   }
@@ -164,7 +164,7 @@ std::vector<State> EncoderDecoder::bridged(const std::vector<State>& last) const
     const auto both = [&](Variable State::*part) {
       return directions == 2 ? concat({of[0].*part, of[1].*part}) : of->*part;
     };
-    if (decoder_->stack.cells()[i]->reads_h()) first[i].h = pass(both(&State::h));
+    if (decoder_->stack.cells()[i]->carries_h()) first[i].h = pass(both(&State::h));
     if (first[i].c.defined()) first[i].c = pass(both(&State::c));
   }
   return first;

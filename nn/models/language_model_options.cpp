@@ -109,6 +109,12 @@ void check_blocks(const LanguageModelOptions& options) {
             block.feed_forward == plain.feed_forward,
         "model.expansion, model.convolution, model.gate and model.feed_forward are of residual "
         "blocks: set model.block = \"residual\", or leave them out");
+  check_input(
+      options.embedding > 0,
+      "a residual block adds to vectors of symbols: with model.block = \"residual\" set model.embedding");
+  check_input(block.cell_units(options.embedding) > 0,
+              "model.expansion = {} of model.embedding = {} leaves a block's cell no unit", block.expansion,
+              options.embedding);
   const auto is_width = [&](int64_t it) { return it == options.embedding; };
   check_input(std::ranges::all_of(options.hidden, is_width),
               "a residual block adds to what it reads: with model.block = \"residual\" set model.hidden to "

@@ -48,7 +48,7 @@ void check_options(const SkipThoughtOptions& options) {
   check_sentence_options(both);
   check_regularization(options.decoder_cell, options.regularization);
   check_input(
-      options.context != SkipContext::first_state || traits_of(options.decoder_cell).reads_h,
+      options.context != SkipContext::first_state || traits_of(options.decoder_cell).carries_h,
       "model.context = \"first_state\" starts the decoders from the sentence vector, and the cell {} does "
       "not read the state before: set model.context to \"gates\", or another model.decoder_cell",
       options.decoder_cell);

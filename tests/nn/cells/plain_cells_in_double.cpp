@@ -448,8 +448,8 @@ PlainState convolution(const PlainLayer& layer, const Vector& x, const PlainStat
 // Beck et al. 2024 (8)-(17), of streams that begin with n = 0 or carry a state.
 PlainState slstm(const PlainLayer& layer, const Vector& x, const PlainState& seen, const Vector&) {
   const int64_t units = std::ssize(layer["weight_hh"]) / (4 * layer.hidden);  // of a head
-  PlainState next{Vector(layer.hidden), Vector(layer.hidden)};
-  Vector n(layer.hidden), m(layer.hidden);
+  PlainState next{Vector(layer.hidden)};
+  Vector c(layer.hidden), n(layer.hidden), m(layer.hidden);
   for (int64_t j = 0; j < layer.hidden; ++j) {
     const int64_t head = j / units;
     const Vector h(seen.h.begin() + head * units, seen.h.begin() + (head + 1) * units);
@@ -460,11 +460,11 @@ PlainState slstm(const PlainLayer& layer, const Vector& x, const PlainState& see
     const Number kept = std::log(s(z(1))) + seen.others.at("m")[j];
     m[j] = seen.others.at("n")[j].real() > 0 && kept.real() > z(0).real() ? kept : z(0);
     const Number f = std::exp(kept - m[j]), i = std::exp(z(0) - m[j]);
-    next.c[j] = f * seen.c[j] + i * std::tanh(z(2));
+    c[j] = f * seen.others.at("stored")[j] + i * std::tanh(z(2));
     n[j] = f * seen.others.at("n")[j] + i;
-    next.h[j] = s(z(3)) * next.c[j] / n[j];
+    next.h[j] = s(z(3)) * c[j] / n[j];
   }
-  next.others = {{"n", n}, {"m", m}};
+  next.others = {{"stored", c}, {"n", n}, {"m", m}};
   return next;
 }
 
