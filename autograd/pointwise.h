@@ -24,8 +24,8 @@ using StepRows = std::vector<int64_t>;
 /// same shape; a vector [columns] is repeated for all rows. The first output is written to `out`, a matrix
 /// like the inputs that nobody else uses, if it is defined. Throws Error on other shapes.
 /// With `rows`, over time: the input Op::state, a row for each sequence, is the state before the first step,
-/// and then the last output of the step before. One launch computes all steps; they equal the steps one by
-/// one.
+/// and then the last output of the step before. One pass computes all steps, on a GPU one launch for steps of
+/// equal numbers of rows; the values equal those of the steps one by one.
 std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
                             const std::vector<Variable>& inputs, const Tensor& out = {},
                             const StepRows& rows = {});

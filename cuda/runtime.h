@@ -73,7 +73,7 @@ enum class GraphOrder {
   branches,  // for those that access the same memory, of which one of the two writes it (cuda/accesses.h)
   pieces,    // likewise, and what is computed for all steps of a layer is computed for some at a time
 };
-/// That of the graphs that are recorded from now on. At first what the environment variable
+/// The order of the graphs that are recorded from now on. At first it is what the environment variable
 /// RONDO_GPU_GRAPHS says: chain, branches or pieces; without it, chain.
 GraphOrder graph_order();
 void set_graph_order(GraphOrder order);

@@ -65,7 +65,7 @@ using PointwiseBackward = void (*)(const void* op, Extent extent, const Operand*
 using PointwiseScan = void (*)(const void* op, std::span<const int64_t> rows, int64_t columns,
                                const Operand* inputs, const Operand* outputs);
 
-/// And backward; the last of `outputs` are the states of all steps. At input_gradients[state], a row for each
+/// Its backward; the last of `outputs` are the states of all steps. At input_gradients[state], a row for each
 /// sequence, are zeros, and then the gradient of the first state. A gradient of a repeated row is added to:
 /// on a CPU to one row, on a GPU to one for each sequence.
 using PointwiseScanBackward = void (*)(const void* op, std::span<const int64_t> rows, int64_t columns,
@@ -76,7 +76,7 @@ using PointwiseScanBackward = void (*)(const void* op, std::span<const int64_t> 
 struct PointwiseLaunchers {
   PointwiseForward forward = nullptr;
   PointwiseBackward backward = nullptr;
-  // Of an operator with a state.
+  // They are null if the operator has no state.
   PointwiseScan scan = nullptr;
   PointwiseScanBackward scan_backward = nullptr;
 };

@@ -143,7 +143,7 @@ void Cell::begin_chunk() {
 
 namespace {
 
-/// The rows of each step.
+/// Cuts the rows of all steps into those of each.
 std::vector<Variable> of_steps(const Variable& all, const StepRows& rows) {
   std::vector<Variable> parts;
   for (int64_t begin = 0; const int64_t count : rows) {
@@ -153,8 +153,8 @@ std::vector<Variable> of_steps(const Variable& all, const StepRows& rows) {
   return parts;
 }
 
-/// Of each x [B, I] of a step, x from j steps before, for its rows: of all steps, for j from 1 to window - 1.
-/// The inputs before the first step are in `before` [B, (window - 1) I], the latest step first.
+/// Returns, for j from 1 to window - 1, what each row of x [sum of rows, I] was j steps before. What came
+/// before the first step is in `before` [B, (window - 1) I], the latest step first.
 std::vector<Variable> delayed(const Variable& x, const StepRows& rows, const Variable& before,
                               int64_t window) {
   const int64_t I = x.shape().columns();

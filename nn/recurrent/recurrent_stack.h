@@ -51,7 +51,8 @@ class RecurrentStack : public Module {
   RecurrentStack(Module& parent, std::string name, const StackOptions& options);
 
   struct Result {
-    // [T, B, width of the last layer], or [B, width] of one step; zeros in the padding, but of blocks.
+    // [T, B, width of the last layer], or [B, width] of one step; zeros in the padding, where blocks leave
+    // any numbers.
     Variable output;
     std::vector<State> states;  // after the last step of each row, one per cell
   };

@@ -1,10 +1,12 @@
 // A residual block around a cell, as models of linear cells are built of: De et al. 2024, "Griffin", figure
-// 2; Beck et al. 2024, "xLSTM", figure 10. LN is layer normalisation, where Griffin has its root mean square.
+// 2; Beck et al. 2024, "xLSTM", figure 10. LN is layer normalisation; Griffin divides by the
+// root mean square instead.
 //
 //   u = LN(x)           h = cell(convolution(u))        y = x + W_o (gelu(W_g u) h)
 //   v = LN(y)           result = y + W_2 (gelu(W_1 v) (W_3 v))
 //
-// The convolution, W_g and the second line are options; W_o is there if W_g is, or if h is wider than x.
+// The convolution, W_g and the second line are options; W_o is there if W_g is, or if h and x differ in
+// width.
 #pragma once
 
 #include <cmath>

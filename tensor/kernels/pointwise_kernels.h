@@ -312,7 +312,7 @@ struct StepRun {
   HD Place place(int64_t t, int64_t b, int64_t column, int64_t count) const {
     return {begin + t * rows + b, column, count, b};
   }
-  /// And in the step before; its row is negative if there is none.
+  /// The place of the same sequence in the step before; its row is negative if there is none.
   HD Place place_before(int64_t t, Place now) const {
     if (t > 0) return now.at(now.row - rows);
     return now.at(before < 0 ? -1 : before + now.sequence);
@@ -359,7 +359,7 @@ struct ScanForward : Forward<Op> {
     for (int k = 0; k < Base::M; ++k) now.store(this->outputs[k], y[k]);
     return y[Base::M - 1];
   }
-  HD void keep(Place, const Group&) const {}  // it is among the outputs
+  HD void keep(Place, const Group&) const {}  // the outputs have it
 };
 
 /// A step backward, which carries the gradient of the state.
