@@ -86,6 +86,10 @@ TEST(RecipeParameters, AreAboutThoseThatPapersPrint) {
       {"sru-ptb-char", 50, 0.35, 0.002},
       {"qrnn-ptb-char", 50, 0.35, 0.002},
       {"fs-lstm-ptb-char", 50, 0.35, 0.002},
+      {"min-gru-ptb-char", 50, 0.35, 0.002},
+      {"min-lstm-ptb-char", 50, 0.35, 0.002},
+      {"rg-lru-ptb-char", 50, 0.35, 0.002},
+      {"slstm-ptb-char", 50, 0.35, 0.002},
       // Ours, small ones that are compared.
       {"awd-lstm-small-ptb", 10000, 2.09, 0.001},
       {"awd-lstm-mos-small-ptb", 10000, 2.09, 0.02},
