@@ -253,7 +253,8 @@ def bench_recipe(file):
     model = asked("--describe", file)["model"]
     print(f"\n{file.stem}: {model['cell']} of {', '.join(map(str, model['hidden']))} units, embedding {model['embedding']}, "
           f"V {model['vocabulary']}, B {model['batch']}, T {model['length']}, {model['optimizer']}")
-    compete(file.stem, ["--train", file], model, ["common"] if model["cell"] == "lstm" else ["common", "hoisted"])
+    second = {"lstm": [], "min_gru": ["compiled"]}.get(model["cell"], ["hoisted"])
+    compete(file.stem, ["--train", file], model, ["common", *second])
 
 
 def bench_mixture():

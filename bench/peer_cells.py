@@ -329,6 +329,25 @@ class BNLSTM(Cell):
         return torch.sigmoid(o) * torch.tanh(batch_norm(c, self.gamma_c) + self.beta_c), c
 
 
+class MinGRU(Cell):
+    """Feng et al. 2024, as usually written: all steps at once, with cumulative sums of logarithms (appendix B)."""
+
+    def __init__(self, inputs, hidden, hoisted):
+        super().__init__(inputs, hidden, hoisted)
+        self.W = linear(inputs, 2 * hidden, bias=True)
+
+    def initial_state(self, batch):
+        return (torch.full((batch, self.hidden), 0.5),)  # it needs a logarithm
+
+    def forward(self, x, state):
+        z, n = self.W(x).chunk(2, 2)
+        kept = -F.softplus(z).cumsum(0)  # the logarithm of the product of 1 - z
+        log_g = torch.where(n >= 0, (F.relu(n) + 0.5).log(), -F.softplus(-n))
+        summed = torch.cat([state[0].log().unsqueeze(0), log_g - F.softplus(-z) - kept]).logcumsumexp(0)
+        h = (kept + summed[1:]).exp()
+        return h, (h[-1],)
+
+
 class Stack(nn.Module):
     """Layers of a hand-written cell."""
 
@@ -382,6 +401,6 @@ def recurrent_layers(model, hoisted):
     if model["cell"] == "lstm" and not hoisted:
         return LSTM(model, sizes)
     cells = {"lstm": PlainLSTM, "gru": GRU, "mrnn": MRNN, "mlstm": MLSTM, "tmlstm": TMLSTM, "mgru": MGRU, "tmgru": TMGRU, "mi_rnn": MIRNN,
-             "mi_lstm": MILSTM, "mi_gru": MIGRU, "dt_rnn": DTRNN, "bn_lstm": BNLSTM}
+             "mi_lstm": MILSTM, "mi_gru": MIGRU, "dt_rnn": DTRNN, "bn_lstm": BNLSTM, "min_gru": MinGRU}
     more = {"biases": model["biases"]} if model["cell"] in ("gru", "mgru") else {}
     return Stack([cells[model["cell"]](i, h, hoisted, **more) for i, h in zip(sizes, sizes[1:])], model["dropout"])

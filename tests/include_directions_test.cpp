@@ -48,7 +48,7 @@ std::string subfolder_of(const std::string& path) { return path.substr(0, path.r
 
 /// Which storey of its folder a file is on, from the top down.
 std::ptrdiff_t storey_of(const std::string& path) {
-  if (path == "lm/program/main.cpp") return -1;  // it lists the commands
+  if (path == "lm/program/main.cpp") return -1;  // it runs the commands
   const auto folder = storeys.find(folder_of(path));
   if (folder == storeys.end()) return 0;
   return std::find(folder->second.begin(), folder->second.end(), subfolder_of(path)) - folder->second.begin();

@@ -45,9 +45,9 @@ std::string tasks_of(const std::string& command) {
   return fmt::format("{}", fmt::join(names, " and "));
 }
 
-/// Opens a run that `command` is for. InputErrors of open_task(), for another task, and for settings.
-OpenTask open_for(const std::string& command, const AnswerOptions& options) {
-  OpenTask run = open_task(options.run, choose_device(options).device);
+/// Opens a run that `command` is for. InputErrors of open_run(), for another task, and for settings.
+OpenRun open_for(const std::string& command, const AnswerOptions& options) {
+  OpenRun run = open_run(options.run, choose_device(options).device);
   if (run.task().usage().command != command)
     refuse_task(run.folder, run.config, tasks_of(command),
                 "; use " + command_with({run.task().usage().command, options.run}));
@@ -79,7 +79,7 @@ std::string field_of(std::string answer) {
 /// best answers, "NUMBER ||| ANSWER ||| SCORE", the number of the line from 0, the form of Moses. An empty
 /// line has an empty answer. Returns 0. InputError for a line that cannot be read; those before it are
 /// answered.
-int answer(const OpenTask& run, const AnswerOptions& options, bool is_numbered = false) {
+int answer(const OpenRun& run, const AnswerOptions& options, bool is_numbered = false) {
   const std::filesystem::path attention = file_to_write("--attention", options.attention);
   std::vector<Alignment> alignments;
   UnknownShare unknown{.text = "the input", .is_predicted = false};
@@ -129,7 +129,7 @@ void add_attention(CLI::App& to, AnswerOptions& options) {
 namespace {
 
 int translate(const AnswerOptions& options) {
-  const OpenTask run = open_for("translate", options);
+  const OpenRun run = open_for("translate", options);
   TranslationSettings& settings = dynamic_cast<TranslatingTask&>(run.task()).translation();
   settings.replace_unknown = options.replace_unknown;
   settings.decoding.allow_unknown |= options.allow_unknown || options.replace_unknown;
@@ -204,7 +204,7 @@ namespace {
 /// vector, too. Returns 0. InputError for a line that cannot be read; those before it are answered, except
 /// with word vectors: which words need them is known at the end only.
 int embed(const AnswerOptions& options) {
-  const OpenTask run = open_for("embed", options);
+  const OpenRun run = open_for("embed", options);
   if (options.vectors.empty()) return answer(run, options);
   auto& task = dynamic_cast<SkipThoughtTask&>(run.task());
   InputLines input;
@@ -243,7 +243,7 @@ namespace {
 /// Prints one line for each file, in their order; it is empty for one that cannot be read. Returns 0.
 /// InputErrors, as of files of which none can be read, come before anything is printed.
 int transcribe(const AnswerOptions& options) {
-  const OpenTask run = open_for("transcribe", options);
+  const OpenRun run = open_for("transcribe", options);
   validate(run.config.recipe, options.run);
   warn_of_changed_files(run);
   std::vector<InputLine> recordings;

@@ -44,7 +44,7 @@ struct EvaluateOptions : ComputeOptions {
 constexpr std::int64_t default_tuning_budget = 200'000;
 
 /// Applies settings. InputError for those that an evaluation cannot change, or that it does not use.
-void apply_settings(const EvaluateOptions& options, OpenTask& run) {
+void apply_settings(const EvaluateOptions& options, OpenRun& run) {
   for (const Setting& setting : options.settings) {
     apply_setting(setting, keys_of(run.config.recipe));
     const std::string section = setting.key.substr(0, setting.key.find('.'));
@@ -60,8 +60,7 @@ void apply_settings(const EvaluateOptions& options, OpenTask& run) {
 }
 
 /// Reads the texts that the options ask for into the run's task. Returns "HEX  FILE" of what is measured.
-std::vector<std::string> open_texts(const EvaluateOptions& options, const OpenTask& run,
-                                    bool needs_own_text) {
+std::vector<std::string> open_texts(const EvaluateOptions& options, const OpenRun& run, bool needs_own_text) {
   Task& task = run.task();
   const bool is_other = !options.text.empty();
   std::vector<std::string> sha256;
@@ -126,7 +125,7 @@ Tuned tuned_on_valid(const EvaluateOptions& options, LanguageModellingTask& task
   return tuned;
 }
 
-Measured measure_language_model(const EvaluateOptions& options, const OpenTask& run, Progress& progress) {
+Measured measure_language_model(const EvaluateOptions& options, const OpenRun& run, Progress& progress) {
   auto& task = run.task_as<LanguageModellingTask>("language_modelling");
   auto& model = dynamic_cast<LanguageModel&>(*run.model);
   const LanguageModellingSettings& settings = task.settings;
@@ -181,7 +180,7 @@ Measured measure_language_model(const EvaluateOptions& options, const OpenTask& 
 
 // --- Of other tasks ---
 
-Measured measure_task(const EvaluateOptions& options, const OpenTask& run, Progress& progress) {
+Measured measure_task(const EvaluateOptions& options, const OpenRun& run, Progress& progress) {
   Task& task = run.task();
   check_input(!options.dynamic && !options.cache && !options.budget && !options.streams && !options.tune,
               "{}: a run of the task {}, and --dynamic, --cache, --tune, --budget and --streams are for "
@@ -211,7 +210,7 @@ void keep_if_possible(const std::function<void()>& keep) {
 }
 
 /// Measures sentence vectors on all sets, prints a line for each, and keeps it.
-int evaluate_sentences(const EvaluateOptions& options, const OpenTask& run, const Compute& compute) {
+int evaluate_sentences(const EvaluateOptions& options, const OpenRun& run, const Compute& compute) {
   auto& task = run.task_as<SkipThoughtTask>("skip_thought");
   auto& model = dynamic_cast<SkipThought&>(*run.model);
   std::vector<Variable> tables;
@@ -246,7 +245,7 @@ int evaluate_sentences(const EvaluateOptions& options, const OpenTask& run, cons
 /// Prints scores and settings on stdout. Returns 0.
 int evaluate(EvaluateOptions options) {
   const Compute compute = choose_device(options);
-  OpenTask run = open_task(options.run, compute.device);
+  OpenRun run = open_run(options.run, compute.device);
   if (const auto parts = run.task().parts(); options.task.empty() && !parts.empty())
     options.task = parts.front();
   if (!options.sentences.empty()) return evaluate_sentences(options, run, compute);

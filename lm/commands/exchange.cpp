@@ -251,7 +251,7 @@ nlohmann::ordered_json config_of(const LanguageModel& model, const Tokenization&
           {"model", std::move(arguments)}};
 }
 
-void write_export(const std::filesystem::path& out, ExportFormat format, OpenTask& run,
+void write_export(const std::filesystem::path& out, ExportFormat format, OpenRun& run,
                   const Counterpart& cell) {
   const auto& model = dynamic_cast<LanguageModel&>(*run.model);
   const Vocabulary& vocabulary = run.task().vocabulary();
@@ -271,7 +271,7 @@ void write_export(const std::filesystem::path& out, ExportFormat format, OpenTas
 
 /// Makes the folder. Returns 0. InputError for a model with parts that the format does not have.
 int export_run(const ExportOptions& options) {
-  OpenTask run = open_task(options.run);
+  OpenRun run = open_run(options.run);
   const auto& task = run.task_as<LanguageModellingTask>("language_modelling");
   const Counterpart& cell = checked_counterpart(run.config.recipe, options.format, options.run);
   make_whole_folder(options.out, "",

@@ -70,7 +70,7 @@ std::vector<std::string> stop_strings(std::vector<std::string> stops, Unit unit)
 /// several samples. Returns 0.
 int generate(const GenerateOptions& options) {
   const Device device = choose_device(options).device;
-  const OpenTask run = open_task(options.run, device);
+  const OpenRun run = open_run(options.run, device);
   const Vocabulary& vocabulary = run.task_as<LanguageModellingTask>("language_modelling").vocabulary();
   const std::string& file = options.prompt_file;
   const Prompt prompt = prompt_of(

@@ -55,7 +55,7 @@ std::int64_t vocabulary_size_of(const Recipe& recipe, const std::string& data) {
 
 Subject subject_of(const InfoOptions& options) {
   if (!options.run.empty()) {
-    OpenTask run = open_task_without_weights(options.run);
+    OpenRun run = open_run_without_weights(options.run);
     const Task& task = run.task();
     return {std::move(run.config), task.sizes(), task.vocabulary().size(), std::move(run.model)};
   }

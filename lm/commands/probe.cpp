@@ -34,7 +34,7 @@ struct ProbeCommandOptions : ComputeOptions {
 
 Probed probe_run(const std::string& path, const ProbeCommandOptions& options, Device device,
                  Progress& progress) {
-  const OpenTask run = open_task(path, device);
+  const OpenRun run = open_run(path, device);
   Task& task = run.task();
   check_input(!options.steps || run.config.recipe.language_modelling(),
               "--steps: {} is of the task {}, which reads whole sentences; leave it out", path,

@@ -132,7 +132,7 @@ LineScorer scorer_of(Arpa arpa, Ids ids) {
 /// (linear interpolation), so that those of all symbols sum to 1 again.
 class Interpolation {
  public:
-  /// InputErrors of open_task() and read_arpa(), and for another vocabulary, another number of weights, and
+  /// InputErrors of open_run() and read_arpa(), and for another vocabulary, another number of weights, and
   /// weights that are all 0.
   Interpolation(const ScoreOptions& options, Device device)
       : run_(options.run), carries_state_(options.stateful), weights_(options.weights) {
@@ -183,7 +183,7 @@ class Interpolation {
   }
 
   void add_run(const std::string& path, Device device) {
-    OpenTask run = open_task(path, device);
+    OpenRun run = open_run(path, device);
     const Vocabulary& vocabulary = run.task_as<LanguageModellingTask>("language_modelling").vocabulary();
     if (!vocabulary_) vocabulary_ = vocabulary;
     const Tokenization &of_first = vocabulary_->tokenization(), &of_this = vocabulary.tokenization();

@@ -1,6 +1,6 @@
 // The command line of `lm`: from words to a command, and from an exception to one line and an exit status;
 // the known name that a misspelt or foreign one stands for, and commands to copy into a shell. The commands
-// add themselves: lm/program/main.cpp. What their options have in common: lm/commands/options.h.
+// add themselves: lm/commands/all_commands.cpp. What their options have in common: lm/commands/options.h.
 #pragma once
 
 #include <cstddef>

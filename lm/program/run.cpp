@@ -268,7 +268,7 @@ void refuse_task(const RunFolder& folder, const RunConfig& config, const std::st
                                config.recipe.task_name, wanted, remedy));
 }
 
-OpenTask open_task_without_weights(const std::string& path) {
+OpenRun open_run_without_weights(const std::string& path) {
   RunFolder folder = open_run_folder(path);
   RunConfig config = read_config(folder);
   read_vocabularies(folder, config, *config.recipe.task);
@@ -281,14 +281,14 @@ OpenTask open_task_without_weights(const std::string& path) {
   return {std::move(folder), std::move(config), std::move(model)};
 }
 
-OpenTask open_task(const std::string& path, Device device) {
-  OpenTask run = open_task_without_weights(path);
+OpenRun open_run(const std::string& path, Device device) {
+  OpenRun run = open_run_without_weights(path);
   run.model->allocate(device);
   load_model(run.folder.model(), *run.model);
   return run;
 }
 
-std::vector<std::string> open_text_of_run(const OpenTask& run, const std::string& given) {
+std::vector<std::string> open_text_of_run(const OpenRun& run, const std::string& given) {
   const Provenance& made_by = run.config.made_by;
   if (given.empty()) check_text_is_there(made_by);
   run.task().open({.path = given.empty() ? made_by.data : given,
@@ -302,7 +302,7 @@ std::vector<std::string> open_text_of_run(const OpenTask& run, const std::string
   return sha256;
 }
 
-void warn_of_changed_files(const OpenTask& run) {
+void warn_of_changed_files(const OpenRun& run) {
   Provenance made_by = run.config.made_by;
   const RunConfig as_trained = read_config(run.folder);
   for (const NamedFile& it : as_trained.recipe.task->named_files()) {

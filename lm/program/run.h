@@ -153,7 +153,7 @@ void read_vocabularies(const RunFolder& folder, const RunConfig& config, Task& t
 [[noreturn]] void refuse_task(const RunFolder& folder, const RunConfig& config, const std::string& wanted,
                               const std::string& remedy = "");
 
-struct OpenTask {
+struct OpenRun {
   RunFolder folder;
   RunConfig config;
   std::unique_ptr<Module> model;  // with the best weights; dropout off
@@ -168,16 +168,16 @@ struct OpenTask {
 };
 /// Opens a run of any task. InputError naming the file for anything missing, broken or contradicting the rest
 /// of the run.
-OpenTask open_task(const std::string& path, Device device = Device::cpu);
+OpenRun open_run(const std::string& path, Device device = Device::cpu);
 /// The same without reading the weights: the model has a layout, but no memory.
-OpenTask open_task_without_weights(const std::string& path);
+OpenRun open_run_without_weights(const std::string& path);
 
 /// Opens the run's own text: `given` says where it lies now, if it has moved. Returns "HEX  FILE" of its
 /// files. If it is not the text that the run was made with: InputError if it is `given`, else a warning.
-std::vector<std::string> open_text_of_run(const OpenTask& run, const std::string& given);
+std::vector<std::string> open_text_of_run(const OpenRun& run, const std::string& given);
 /// Throws InputError if a file that the run's settings name beside the data is missing; warns if it has
 /// changed.
-void warn_of_changed_files(const OpenTask& run);
+void warn_of_changed_files(const OpenRun& run);
 
 /// Whether a language model has learnt `<unk>`, so that its figures with unknown symbols mean something.
 bool unknown_is_trained(const RunConfig& config, const Vocabulary& vocabulary);

@@ -1,21 +1,22 @@
-// A program beside Rondo, with a pointwise operator and a cell of its own: it checks their gradients and
-// trains a small language model on them. Exit status 0: all is as it should be. Rondo's own tests call
-// nothing here: what counts is that it compiles, links and runs against what `make install` leaves, with
-// flags of its own.
+// A program beside Rondo, with a pointwise operator and a cell of its own: it checks their gradients, trains
+// a language model on them by the commands of `lm`, and opens the run that this leaves. Exit status 0: all is
+// as it should be. Rondo's own tests call nothing here: what counts is that it compiles, links and runs
+// against what `make install` leaves, with flags of its own.
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "autograd/functions.h"
 #include "autograd/gradient_check.h"
 #include "autograd/operators.h"
-#include "data/text/streams.h"
-#include "data/text/vocabulary.h"
+#include "data/text/text.h"
+#include "lm/commands/all_commands.h"
+#include "lm/decoding/sampling.h"
+#include "lm/program/run.h"
 #include "nn/cells/join.h"
-#include "nn/models/language_model.h"
-#include "optim/optimizer.h"
-#include "optim/step_control.h"
 #include "tensor/kernels/pointwise_kernels.h"
 
 #ifdef __AVX2__
@@ -23,6 +24,7 @@
 #endif
 
 using namespace rondo;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -119,50 +121,51 @@ void check_cell() {
                    check_gradients([&](const auto& in) { return layer(in[0]); }, {numbers({3, 2, 3}, 4)}));
 }
 
-/// Trains a model of the cell on a rhyme that repeats, which a model with a memory knows by heart at the end.
+/// Trains a model of the cell by `lm` on a rhyme that repeats, and opens the run: it knows the rhyme by
+/// heart.
 void check_training() {
-  std::string book;
-  for (int i = 0; i < 60; ++i) book += "a rondo is a round: its theme comes back, and back, and back.\n";
-  const Text text = clean_text(book, "the book", Unit::characters);
-  const Vocabulary vocabulary(text, {.unit = Unit::characters});
-  const std::vector<int32_t> ids = vocabulary.encode(text).ids;
+  const fs::path folder = fs::temp_directory_path() / "operator_and_cell";
+  fs::remove_all(folder);
+  fs::create_directory(folder);
+  fs::current_path(folder);
+  const std::string rhyme = "a rondo is a round whose theme comes again.\n";
+  std::ofstream book("book.txt");
+  for (int i = 0; i < 400; ++i) book << rhyme;
+  book.close();
 
-  LanguageModelOptions options;
-  options.cell = "softsign_unit";
-  options.hidden = {48};
-  options.embedding = 16;
-  LanguageModel model(options, vocabulary.size());
-  const auto adam =
-      make_optimizer({.kind = OptimizerKind::adam, .learning_rate = 0.01}, model.values(), model.gradients());
-  Streams streams = Streams::for_training(ids, 8);
-  Chunk chunk;
-  double first = 0, last = 0;
-  for (int update = 0; update < 150; ++update) {
-    if (!streams.next(32, chunk)) {
-      streams.seek(0);
-      streams.next(32, chunk);
-    }
-    const auto [output, states] = model.forward({tokens(chunk.inputs), chunk.steps, chunk.streams},
-                                                model.initial_states(chunk.streams));
-    adam->zero_gradients();
-    const Variable loss = model.cross_entropy(output, tokens(chunk.targets)).total / chunk.scored;
-    loss.backward();
-    clip_gradient_norm(model.gradients(), 1);
-    adam->step(adam->learning_rate());
-    last = loss.value().item();
-    if (update == 0) first = last;
-  }
-  const double knowing_nothing = std::log(static_cast<double>(vocabulary.size()));
-  expect(std::abs(first - knowing_nothing) < 0.3,
-         fmt::format("the loss begins at {:.3f} nats, near log V = {:.3f}", first, knowing_nothing));
-  expect(last < 0.25 * first, fmt::format("and falls to {:.3f}, below a quarter", last));
+  const std::vector<const char*> words = {"lm",       "train",
+                                          "--recipe", "char-lstm",
+                                          "--data",   "book.txt",
+                                          "--out",    "run",
+                                          "--steps",  "150",
+                                          "--set",    "train.learning_rate=0.01",
+                                          "--set",    "model.cell=softsign_unit",
+                                          "--set",    "train.batch=8",
+                                          "--set",    "train.length=32",
+                                          "--set",    "model.layers=1",
+                                          "--set",    "model.hidden=48"};
+  expect(run_program(static_cast<int>(words.size()), words.data(), all_commands()) == 0,
+         "lm trains the cell");
+
+  OpenRun run = open_run("run");
+  auto& task = run.task_as<LanguageModellingTask>("language_modelling");
+  task.open({.path = "book.txt"});
+  const double nats = task.measure(*run.model, "test", show_nothing).value();
+  expect(nats < 0.2, fmt::format("the opened run has {:.4f} nats per symbol", nats));
+  Sampler sampler(dynamic_cast<LanguageModel&>(*run.model), task.vocabulary(), {.temperature = 0});
+  sampler.read(task.vocabulary().encode(clean_text(rhyme, "the rhyme", Unit::characters)).ids);
+  std::string text;
+  while (text.size() < rhyme.size()) text += sampler.next();
+  expect(text == rhyme, "it generates " + text);
 }
 
 }  // namespace
 
-int main() {
+/// With words it is an `lm` that knows the cell as well.
+int main(int argc, char** argv) {
   add_pointwise_operators(cpu::operator_entries(OperatorList<SoftsignUpdate>{}));
   add_cell<SoftsignUnit>("softsign_unit");
+  if (argc > 1) return run_program(argc, argv, all_commands());
   check_operator();
   check_cell();
   check_training();
