@@ -2,6 +2,8 @@
 // lm/decoding/sampling.h. The prompt is printed first, as it was written, so that the output is a whole text.
 #include <cstdint>
 #include <cstdio>
+#include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 #include <string>
@@ -11,6 +13,7 @@
 #include "data/files/lines.h"
 #include "data/text/text.h"
 #include "lm/commands/options.h"
+#include "lm/commands/requests.h"
 #include "lm/decoding/sampling.h"
 #include "lm/program/compute.h"
 #include "lm/program/files.h"
@@ -29,7 +32,28 @@ struct GenerateOptions : ComputeOptions {
   std::int64_t symbols = 300;
   SamplingOptions sampling;           // but for the seed
   std::optional<std::uint64_t> seed;  // none: one is drawn and printed on stderr
+  bool json_lines = false;
 };
+
+/// What a request of --json-lines asks for; as the options of the command, whose values are its defaults.
+struct GenerateRequest {
+  std::string prompt;
+  std::int64_t symbols = 0, candidates = 1, seed = 1;
+  SamplingOptions sampling;
+  std::vector<std::string> stops;
+};
+Keys keys_of(GenerateRequest& it) {
+  constexpr double above_0 = std::numeric_limits<double>::min();
+  return {{"prompt", &it.prompt, any_text()},
+          {"n", &it.symbols, at_least(0)},
+          {"candidates", &it.candidates, between(1, 1000)},
+          {"temperature", &it.sampling.temperature, at_least(0)},
+          {"top_k", &it.sampling.top_k, at_least(0)},
+          {"top_p", &it.sampling.top_p, between(above_0, 1)},
+          {"seed", &it.seed, at_least(0)},
+          {"stop", &it.stops, any_text()},
+          {"allow_unk", &it.sampling.allow_unknown}};
+}
 
 /// A prompt: its ids, and its symbols as they were written.
 struct Prompt {
@@ -66,12 +90,41 @@ std::vector<std::string> stop_strings(std::vector<std::string> stops, Unit unit)
   return stops;
 }
 
+/// Answers requests until there are no more. Candidate I has the seed `seed` + I or, with a temperature of 0,
+/// begins with the I-th most probable symbol.
+int generate_on_request(const GenerateOptions& options, const OpenRun& run, const Vocabulary& vocabulary) {
+  StatesOfText known;
+  return answer_requests([&](const std::string& line) {
+    GenerateRequest asked;
+    asked.symbols = options.symbols, asked.sampling = options.sampling, asked.stops = options.stops;
+    read_request(line, keys_of(asked));
+    const Prompt prompt = prompt_of(run.config, vocabulary, asked.prompt, "prompt");
+    asked.stops = stop_strings(asked.stops, vocabulary.tokenization().unit);
+    nlohmann::ordered_json candidates;
+    for (std::int64_t i = 0; i < asked.candidates; ++i) {
+      asked.sampling.seed = static_cast<std::uint64_t>(asked.seed + i);
+      asked.sampling.rank = i;
+      Sampler sampler(dynamic_cast<LanguageModel&>(*run.model), vocabulary, asked.sampling, &known);
+      sampler.read(prompt.ids, prompt.written);
+      StopStrings until(asked.stops);
+      std::string text;
+      std::int64_t symbols = 0;
+      for (; symbols < asked.symbols && !until.stopped(); ++symbols) text += until.take(sampler.next());
+      candidates.push_back({{"text", text + until.rest()},
+                            {"symbols", symbols},
+                            {"log_probability", sampler.log_probability()}});
+    }
+    return nlohmann::ordered_json{{"candidates", candidates}};
+  });
+}
+
 /// Writes the sampled text to stdout while it samples, and nothing else but a line "--- I" before each of
 /// several samples. Returns 0.
 int generate(const GenerateOptions& options) {
   const Device device = choose_device(options).device;
   const OpenRun run = open_run(options.run, device);
   const Vocabulary& vocabulary = run.task_as<LanguageModellingTask>("language_modelling").vocabulary();
+  if (options.json_lines) return generate_on_request(options, run, vocabulary);
   const std::string& file = options.prompt_file;
   const Prompt prompt = prompt_of(
       run.config, vocabulary, file.empty() ? options.prompt : read_file(file_to_read(file), Pipes::accepted),
@@ -130,6 +183,9 @@ Command add_generate(CommandLine& line) {
   add_value(app, "--seed", options->seed, "N", integer(0),
             "of the sampling (default: drawn, and printed on stderr)");
   app.add_flag("--allow-unk", options->sampling.allow_unknown, "let <unk> be sampled");
+  add_json_lines(
+      app, options->json_lines,
+      R"({"prompt": "The ", "n": 20, "candidates": 3, "temperature": 0.8, "seed": 1, "stop": ["\n"]})");
   add_device(app, *options);
   return {&app, [options] { return generate(*options); }};
 }

@@ -14,6 +14,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -28,6 +29,7 @@
 #include "data/text/text.h"
 #include "data/text/unicode.h"
 #include "lm/commands/options.h"
+#include "lm/commands/requests.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/program/compute.h"
 #include "lm/program/files.h"
@@ -48,6 +50,7 @@ struct ScoreOptions : ComputeOptions {
   bool stateful = false;           // the state is carried from line to line
   bool per_symbol = false;         // a row for each symbol
   bool totals = false;             // a row for each file
+  bool json_lines = false;
 };
 
 // --- Models ---
@@ -292,10 +295,30 @@ Totals score_lines(const ScoreOptions& options, Interpolation& model, InputLines
   return totals;
 }
 
+/// Answers requests until there are no more, each from the initial state.
+int score_on_request(Interpolation& model) {
+  const Vocabulary& vocabulary = model.vocabulary();
+  return answer_requests([&](const std::string& line) {
+    std::string text;
+    read_request(line, {{"text", &text, any_text()}});
+    Ids ids = encode_line(vocabulary, {text, "text"});
+    if (const auto context = vocabulary.line_end_id()) ids.insert(ids.begin(), *context);
+    const Nats nats = model.nats_of({ids}, true).front();
+    nlohmann::ordered_json symbols = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < nats.size(); ++i)
+      symbols.push_back({{"symbol", vocabulary.symbol(ids[i + 1])},
+                         {"unknown", ids[i + 1] == vocabulary.unknown_id()},
+                         {"log_probability", -nats[i]}});
+    return nlohmann::ordered_json{{"log_probability", 0 - std::accumulate(nats.begin(), nats.end(), 0.0)},
+                                  {"symbols", symbols}};
+  });
+}
+
 /// Prints tab-separated rows on stdout. Returns 0.
 int score(const ScoreOptions& options) {
   const std::string standard_input = "-";
   Interpolation model(options, choose_device(options).device);
+  if (options.json_lines) return score_on_request(model);
   const std::vector<std::string> files =
       options.files.empty() ? std::vector<std::string>{standard_input} : options.files;
   const bool one_by_one =
@@ -344,6 +367,7 @@ Command add_score(CommandLine& line) {
   app.add_flag("--per-symbol", options->per_symbol,
                "a row for each symbol: line, symbol as in vocab.txt, natural-log probability")
       ->excludes(totals);
+  add_json_lines(app, options->json_lines, R"({"text": "a line"})");
   add_device(app, *options);
   return {&app, [options] { return score(*options); }};
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "tensor/random.h"
@@ -27,7 +28,7 @@ int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& op
   check(std::isfinite(most), "[sampling] the most probable of {} symbols has the logit {}", order.size(),
         most);
   std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return logits[a] > logits[b]; });
-  if (options.temperature == 0) return order.front();
+  if (options.temperature == 0) return order[std::min(static_cast<size_t>(options.rank), order.size() - 1)];
   if (options.top_k > 0 && options.top_k < static_cast<int64_t>(order.size())) order.resize(options.top_k);
   std::vector<double> weights;
   for (int32_t id : order)
@@ -45,10 +46,12 @@ int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& op
   return order[count - 1];
 }
 
-Sampler::Sampler(LanguageModel& model, const Vocabulary& vocabulary, const SamplingOptions& options)
+Sampler::Sampler(LanguageModel& model, const Vocabulary& vocabulary, const SamplingOptions& options,
+                 StatesOfText* known)
     : model_(model),
       vocabulary_(vocabulary),
       options_(options),
+      known_(known),
       states_(model.initial_states(1)),
       writer_(vocabulary.tokenization().unit) {
   model_.set_training(false);
@@ -68,17 +71,46 @@ std::string Sampler::read(const std::vector<int32_t>& ids, const std::vector<std
   return text;
 }
 
+std::vector<real> Sampler::logits() {
+  constexpr size_t piece = StatesOfText::piece;
+  if (unread_.empty()) unread_ = {0};  // a text without line ends: any symbol will do
+  std::span<const int32_t> left = unread_;
+  StatesOfText* const known = drawn_ == 0 ? known_ : nullptr;
+  if (known != nullptr) {
+    size_t same = 0;  // pieces
+    while (left.size() > piece && same < known->after.size() &&
+           std::ranges::equal(left.first(piece), std::span(known->ids).subspan(same * piece, piece))) {
+      left = left.subspan(piece);
+      states_ = known->after[same++];
+    }
+    known->ids.resize(same * piece);
+    known->after.resize(same);
+  }
+  while (true) {
+    const std::span<const int32_t> ids = left.first(std::min(left.size(), piece));
+    const auto count = static_cast<int64_t>(ids.size());
+    auto [output, states] = model_.forward({tokens({ids.begin(), ids.end()}), count, 1}, states_);
+    states_ = std::move(states);
+    left = left.subspan(ids.size());
+    if (left.empty()) return model_.logits(output.rows(count - 1, count)).value().to_vector();
+    if (known == nullptr) continue;
+    known->ids.insert(known->ids.end(), ids.begin(), ids.end());
+    known->after.push_back(states_);
+  }
+}
+
 std::string Sampler::next() {
   const NoGradient guard;
-  if (unread_.empty()) unread_ = {0};  // a text without line ends: any symbol will do
-  const auto count = static_cast<int64_t>(unread_.size());
-  const auto [output, states] = model_.forward({tokens(unread_), count, 1}, states_);
-  states_ = states;
-  const std::vector<real> logits = model_.logits(output.rows(count - 1, count)).value().to_vector();
+  const std::vector<real> scores = logits();
   const RandomKey key{.seed = options_.seed, .name = hash_of("sampling")};
   const int32_t banned = options_.allow_unknown ? -1 : vocabulary_.unknown_id().value_or(-1);
-  const int32_t id = sample_symbol(logits, options_, uniform_from(key.bits(drawn_++)), banned);
+  const int32_t id = sample_symbol(scores, options_, uniform_from(key.bits(drawn_++)), banned);
+  options_.rank = 0;
   unread_ = {id};
+  const real most = std::ranges::max(scores);
+  double sum = 0;
+  for (const real it : scores) sum += std::exp(static_cast<double>(it) - most);
+  log_probability_ += static_cast<double>(scores[id]) - most - std::log(sum);
   return writer_.next(vocabulary_.symbol(id));
 }
 

@@ -14,6 +14,7 @@ namespace rondo {
 
 struct SamplingOptions {
   double temperature = 1;  // divides the logits; 0: always the most probable symbol
+  int64_t rank = 0;        // with a temperature of 0 the first symbol is the one with so many above it
   int64_t top_k = 0;       // only the k most probable symbols; 0: all
   double top_p = 1;  // only the smallest set of symbols whose probability is p or more (Holtzman et al. 2020)
   uint64_t seed = 1;
@@ -26,9 +27,22 @@ struct SamplingOptions {
 int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& options, double number,
                       int32_t banned);
 
+/// The states of a model in the text that it has read last, for texts that begin in the same way.
+struct StatesOfText {
+  /// The model reads so many symbols at a time: the same pieces from the beginning of each text, so that a
+  /// text that is continued has the same bits as one that is read anew.
+  static constexpr int64_t piece = 64;
+
+  std::vector<int32_t> ids{};               // that it has read, in whole pieces
+  std::vector<std::vector<State>> after{};  // each piece
+};
+
 class Sampler {
  public:
-  Sampler(LanguageModel& model, const Vocabulary& vocabulary, const SamplingOptions& options);
+  /// With `known` states a text begins with those that it has in common with the last one, and leaves its
+  /// own.
+  Sampler(LanguageModel& model, const Vocabulary& vocabulary, const SamplingOptions& options,
+          StatesOfText* known = nullptr);
 
   /// Reads the given symbols, such as a prompt, and returns their text. The first symbol that is read or
   /// sampled follows the end of a line.
@@ -37,15 +51,22 @@ class Sampler {
   std::string read(const std::vector<int32_t>& ids, const std::vector<std::string>& written);
   /// The text of the next symbol, as it continues the previous text.
   std::string next();
+  /// The logarithm of the probability, at a temperature of 1, of all symbols that next() has returned.
+  double log_probability() const { return log_probability_; }
 
  private:
+  /// Reads what is unread, and returns the logits of the next symbol.
+  std::vector<real> logits();
+
   LanguageModel& model_;
   const Vocabulary& vocabulary_;
   SamplingOptions options_;
+  StatesOfText* known_;
   std::vector<State> states_;
   std::vector<int32_t> unread_;  // symbols that the model has not read yet
   SymbolWriter writer_;
   uint64_t drawn_ = 0;
+  double log_probability_ = 0;
 };
 
 // --- Stop strings ---

@@ -27,6 +27,43 @@ TEST_F(GenerateTest, APromptFromAFile) {
   expect_contains(generated({"--prompt-file", "-", "--prompt", "a"}).err, "excludes");
 }
 
+// A request is answered as a command would; states of texts that begin in the same way change no bit; and
+// what is refused stops nothing.
+TEST_F(GenerateTest, RequestsOfPrograms) {
+  std::string longest;
+  for (int i = 0; i < 70; ++i) longest += i % 3 == 0 ? "the cat " : "sat ";
+  const std::string other = longest.substr(0, longest.size() / 2) + "on ";
+  std::string input;
+  for (const std::string& prompt : {longest, other, longest, std::string("a mat")})
+    input += nlohmann::json{{"prompt", prompt}, {"n", 9}, {"seed", 3}, {"candidates", 2}}.dump() + "\n";
+  input += "{\"promt\": 1}\n{\"n\": \"x\"}\n{\"prompt\": null}\n[]\n";
+  input += R"({"n": 1, "temperature": 0, "candidates": 3})"
+           "\n";
+  std::vector<nlohmann::json> answers;
+  for (const std::string& line : lines_in(generated({"--json-lines"}, input).out))
+    answers.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(answers.size(), 9U);
+  const auto text = [&](size_t answer, size_t candidate) {
+    return answers[answer]["candidates"][candidate]["text"].get<std::string>();
+  };
+  for (size_t i = 0; i < 4; ++i) {
+    const std::string prompt = i == 1 ? other : i == 3 ? "a mat" : longest;
+    for (const int candidate : {0, 1}) {
+      const std::string whole = output_of_lm({"generate", data->path("run"), "--threads", "1", "-n", "9",
+                                              "--prompt", prompt, "--seed", std::to_string(3 + candidate)});
+      EXPECT_TRUE(whole.find(text(i, candidate)) != whole.npos) << i << ": " << whole << answers[i];
+      EXPECT_GT(text(i, candidate).size(), 9U);
+    }
+  }
+  EXPECT_EQ(answers[4]["error"], "request: unknown key 'promt'; did you mean 'prompt'?");
+  for (const size_t refused : {5, 6, 7}) EXPECT_TRUE(answers[refused].contains("error")) << answers[refused];
+  const auto probability = [&](size_t i) {
+    return answers[8]["candidates"][i]["log_probability"].get<double>();
+  };
+  EXPECT_GT(probability(0), probability(1));
+  EXPECT_GT(probability(1), probability(2));
+}
+
 TEST_F(GenerateTest, WhatIsNoPrompt) {
   write_bytes(*data / "packed", "\x1f\x8b\x08 and so on");
   expect_refused(generated({"--prompt-file", data->path("packed")}), "packed: its format is gzip");

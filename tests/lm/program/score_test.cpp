@@ -46,6 +46,19 @@ class ScoreTest : public SmallDataTest {
   static std::string path(const std::string& name) { return data->path(name); }
 };
 
+TEST_F(ScoreTest, RequestsOfPrograms) {
+  const Rows answers = rows({path("a"), "--json-lines"}, "{\"text\": \"the zebra\"}\n{}\nno request\n");
+  ASSERT_EQ(answers.size(), 3U);
+  const auto zebra = nlohmann::json::parse(answers[0][0]);
+  const Words row = rows({path("a")}, "the zebra\n").at(0);
+  EXPECT_NEAR(zebra["log_probability"].get<double>(), std::stod(row[0]), 1e-5);
+  ASSERT_EQ(zebra["symbols"].size(), 3U);
+  EXPECT_EQ(zebra["symbols"][1]["unknown"], true);
+  EXPECT_EQ(zebra["symbols"][2]["symbol"], "<eos>");
+  EXPECT_EQ(nlohmann::json::parse(answers[1][0])["symbols"].size(), 1U);
+  EXPECT_EQ(answers[2][0], R"({"error":"a request is one JSON object"})");
+}
+
 TEST_F(ScoreTest, Files) {
   const Rows plain = rows({path("a")}, bytes_of_file(*data / "one.txt"));
   expect_near(rows({path("a"), path("one.txt")}), plain);
