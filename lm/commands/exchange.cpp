@@ -38,9 +38,9 @@ constexpr const char *weights_name = "model.safetensors", *vocabulary_name = "vo
 /// The layer of another program that computes what a cell does.
 struct Counterpart {
   std::string cell;
-  std::string pytorch, onnx;       // names; empty: there is none
-  std::vector<std::size_t> gates;  // in ONNX's order: their indices here
-  bool resets_after = false;       // a GRU
+  std::string pytorch, onnx;         // names, of torch.nn or of a class of model.py; empty: there is none
+  std::vector<std::size_t> gates{};  // in ONNX's order: their indices here
+  bool resets_after = false;         // a GRU
 };
 
 namespace {
@@ -185,6 +185,8 @@ const std::vector<Counterpart> counterparts = {
     {"lstm", "LSTM", "LSTM", {0, 3, 1, 2}},  // i o f c of i f g o
     {"gru", "", "GRU", {1, 0, 2}},           // z r h of r z n
     {"gru_reset_after", "GRU", "GRU", {1, 0, 2}, true},
+    {"min_gru", "MinGRU", ""},
+    {"min_lstm", "MinLSTM", ""},
 };
 
 std::string name_in(const Counterpart& it, ExportFormat format) {
@@ -218,8 +220,8 @@ const Counterpart& checked_counterpart(Recipe& recipe, ExportFormat format, cons
     cells.push_back(it.cell);
     if (it.cell == cell) found = &it;
   }
-  check_input(found, "{}: the cell {} cannot be exported to {}, which has a layer for {}", run, cell,
-              name_of(format), fmt::join(cells, ", "));
+  check_input(found, "{}: the cell {} cannot be exported to {}; these can: {}", run, cell, name_of(format),
+              fmt::join(cells, ", "));
   check_input(recipe.language_model().data.tokenization.unit != Unit::pieces,
               "{}: data.unit = \"pieces\" cannot be exported", run);
   Recipe defaults;

@@ -100,10 +100,18 @@ def rows_of(text):
 
 def check_training_on(workshop, out, lines):
     """An exported model that is trained further in PyTorch and saved is imported as what it is there."""
-    train = ("import torch; from model import *; log_p, _ = model(torch.arange(6)[:, None]);"
-             "optimizer = torch.optim.SGD([it for it in model.parameters() if it.requires_grad], 0.1);"
-             "log_p[:-1, 0].diagonal(1).sum().neg().backward(); optimizer.step(); model.save(folder / 'model.safetensors')")
+    train = """if True:
+        from model import *
+        optimizer = torch.optim.SGD([it for it in model.parameters() if it.requires_grad], 0.1)
+        for _ in range(3):
+            optimizer.zero_grad()
+            log_p, _ = model(torch.arange(6)[:, None])
+            log_p[:-1, 0].diagonal(1).sum().neg().backward()
+            optimizer.step()
+        model.save(folder / "model.safetensors")"""
+    before = (out / "model.safetensors").read_bytes()
     subprocess.run([sys.executable, "-c", train], cwd=out, check=True)
+    assert (out / "model.safetensors").read_bytes() != before, out
     back = out.with_name(out.name + "-back")
     workshop.must("import", out, "--out", back)
     mine = rows_of(workshop.lm("score", back, stdin=lines).out)
@@ -122,6 +130,8 @@ def check_exports(workshop, kind):
                 ["model.cell=lstm", "model.embedding=0", "model.biases=0", "data.unit=bytes"]]
     if kind == "onnx":
         variants.append(["model.cell=gru", "model.layers=2"])
+    else:
+        variants += [["model.cell=min_gru", "model.layers=2", "model.hidden=[7, 5]"], ["model.cell=min_lstm", "model.hidden=4", "model.tied=true"]]
     for number, settings in enumerate(variants):
         run, out = folder / f"run-{number}", folder / f"out-{number}"
         sets = [word for it in settings for word in ("--set", it)]

@@ -187,8 +187,8 @@ TEST_F(Exchange, WhatHasNoCounterpartIsRefused) {
     EXPECT_FALSE(fs::exists(data_ / "out"));
   };
   refused("pytorch", {"model.cell=gru"},
-          "the cell gru cannot be exported to pytorch, which has a layer for rnn, lstm, gru_reset_after");
-  refused("onnx", {"model.cell=mi_lstm"}, "which has a layer for rnn, lstm, gru, gru_reset_after");
+          "the cell gru cannot be exported to pytorch; these can: rnn, lstm, gru_reset_after, min_gru");
+  refused("onnx", {"model.cell=mi_lstm"}, "these can: rnn, lstm, gru, gru_reset_after");
   refused("onnx", {"model.experts=2"}, "model.experts = 2 cannot be exported");
   refused("pytorch", {"model.zoneout=0.1"}, "model.zoneout = 0.1 cannot be exported");
 }
