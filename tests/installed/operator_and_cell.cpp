@@ -16,7 +16,7 @@
 #include "nn/models/language_model.h"
 #include "optim/optimizer.h"
 #include "optim/step_control.h"
-#include "tensor/kernels/pointwise_kernels.h"
+#include "tensor/kernels/operator_entries.h"
 
 #ifdef __AVX2__
 #error "compile this as a program that knows nothing of the machine: without -march=native"
