@@ -171,7 +171,7 @@ struct Backward {
     for (int j = 0; j < N; ++j) x[j] = place.load(inputs[j]);
     for (int k = 0; k < M; ++k) dy[k] = place.load_if(output_gradients[k].data, output_gradients[k]);
     read_gradients(place, dx);
-    differentiate<-1>(place, x, dy, dx, GroupSequence{});
+    differentiate(place, x, dy, dx, GroupSequence{});
   }
   HD void read_gradients(Place place, Group* dx) const {
     if constexpr (reads_first)
@@ -188,27 +188,26 @@ struct Backward {
     for (int j = 0; j < N; ++j) place.prefetch<1>(input_gradients[j]);
   }
 #endif
-  /// The gradient of input `kept` is not written, but stays in dx.
-  template <int kept, int... I>
+  template <int... I>
   HD void differentiate(Place place, const Group* x, const Group* dy, Group* dx,
                         std::integer_sequence<int, I...> members) const {
     const decltype(call_on_duals<0>(op, x, InputSequence<Op>{})) y[] = {
         call_on_duals<I>(op, x, InputSequence<Op>{})...};
-    contract<kept>(place, y, dy, dx, members, std::make_integer_sequence<int, N>{});
+    contract(place, y, dy, dx, members, std::make_integer_sequence<int, N>{});
   }
-  template <int kept, class Y, class Members, int... J>
+  template <class Y, class Members, int... J>
   HD void contract(Place place, const Y* y, const Group* dy, Group* dx, Members members,
                    std::integer_sequence<int, J...>) const {
-    (contract_one<J, J == kept>(place, y, dy, dx[J], members), ...);
+    (contract_one<J>(place, y, dy, dx[J], members), ...);
   }
-  template <int J, bool is_kept, class Y, int... I>
+  template <int J, class Y, int... I>
   HD void contract_one(Place place, const Y* y, const Group* dy, Group& gradient,
                        std::integer_sequence<int, I...>) const {
-    if (!is_kept && input_gradients[J].data == nullptr) return;
+    if (input_gradients[J].data == nullptr) return;
     const Place to = of_gradient(place, J);
     if constexpr (!reads_first) gradient = to.load_if(accumulate[J], input_gradients[J]);
     (add_outputs<I, J>(y[I], dy, gradient.lanes[I], std::make_integer_sequence<int, M>{}), ...);
-    if constexpr (!is_kept) to.store(input_gradients[J], gradient);
+    to.store(input_gradients[J], gradient);
   }
   template <int I, int J, class Y, int... K>
   HD static void add_outputs(const Y& y, const Group* dy, Lanes& gradient, std::integer_sequence<int, K...>) {

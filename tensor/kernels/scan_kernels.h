@@ -98,10 +98,20 @@ struct ScanBackward : Backward<Op> {
   HD Group finish(Place now, Read& read, const Group& after) const {
     Group dx[Base::N];
     this->read_gradients(now, dx);
-    Group& of_output = read.dy[Base::M - 1];
-    for (int i = 0; i < Group::size; ++i) of_output.lanes[i] = of_output.lanes[i] + after.lanes[i];
-    this->template differentiate<state>(now, read.x, read.dy, dx, GroupSequence{});
-    return dx[state];
+    return differentiate_step(now, read, after, dx, GroupSequence{});
+  }
+  template <int... I>
+  HD Group differentiate_step(Place now, Read& read, const Group& after, Group* dx,
+                              std::integer_sequence<int, I...> members) const {
+    ((read.dy[Base::M - 1].lanes[I] = read.dy[Base::M - 1].lanes[I] + after.lanes[I]), ...);
+    const decltype(call_on_duals<0>(this->op, read.x, InputSequence<Op>{})) y[] = {
+        call_on_duals<I>(this->op, read.x, InputSequence<Op>{})...};
+    this->contract(now, y, read.dy, dx, members, std::make_integer_sequence<int, Base::N>{});
+    Group of_state{};
+    (Base::template add_outputs<I, state>(y[I], read.dy, of_state.lanes[I],
+                                          std::make_integer_sequence<int, Base::M>{}),
+     ...);
+    return of_state;
   }
   HD void keep(Place now, const Group& of_state) const { now.at(now.sequence).store(carry, of_state); }
 };
