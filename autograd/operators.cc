@@ -2,7 +2,7 @@
 // The launchers of the operators' list, for the current pass. Nothing here changes when an operator is added.
 #include "autograd/operators.h"
 
-#include "tensor/kernels/pointwise_kernels.h"
+#include "tensor/kernels/operator_entries.h"
 
 namespace rondo::BACKEND {
 

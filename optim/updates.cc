@@ -2,7 +2,7 @@
 // The launchers of the list of updates, for the current pass. Nothing here changes when an update is added.
 #include "optim/updates.h"
 
-#include "tensor/kernels/pointwise_kernels.h"
+#include "tensor/kernels/operator_entries.h"
 
 namespace rondo::BACKEND {
 

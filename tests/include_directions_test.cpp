@@ -40,8 +40,13 @@ const std::map<std::string, std::vector<std::string>> storeys = {
 /// The headers that every folder may include.
 const Names for_all = {"tensor/error.h", "tensor/keys.h", "tensor/threads.h"};
 /// Their types' width follows the compiler's flags, so only what Rondo itself compiles may see them.
-const Names kernel_headers = {"tensor/simd/vec.h", "tensor/simd/cpu_row.h", "tensor/simd/gpu_row.h",
-                              "tensor/kernels/launch.h", "tensor/kernels/pointwise_kernels.h"};
+const Names kernel_headers = {"tensor/simd/vec.h",
+                              "tensor/simd/cpu_row.h",
+                              "tensor/simd/gpu_row.h",
+                              "tensor/kernels/launch.h",
+                              "tensor/kernels/pointwise_kernels.h",
+                              "tensor/kernels/scan_kernels.h",
+                              "tensor/kernels/operator_entries.h"};
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.find('/')); }
 std::string subfolder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }

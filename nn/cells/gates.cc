@@ -2,7 +2,7 @@
 // The launchers of the gates' list, for the current pass. Nothing here changes when a gate is added.
 #include "nn/cells/gates.h"
 
-#include "tensor/kernels/pointwise_kernels.h"
+#include "tensor/kernels/operator_entries.h"
 
 namespace rondo::BACKEND {
 

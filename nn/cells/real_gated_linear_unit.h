@@ -53,8 +53,8 @@ struct RealGatedLinearUnit : Cell {
 //
 //   h' = w_0 x_t + w_1 x_(t-1) + w_2 x_(t-2) + w_3 x_(t-3) + b
 //
-// w_j, weight and weight_1 to weight_3, and b are vectors. If x and h differ in size, W [H, I] projects the
-// sum.
+// w_j, weight and weight_1 to weight_3, and b are vectors. There is always this one bias, as in Griffin,
+// however many the cell of a block has. If x and h differ in size, W [H, I] projects the sum.
 
 struct Convolution : Cell {
   Convolution(Module& parent, const std::string& suffix, const CellOptions& cell_options)

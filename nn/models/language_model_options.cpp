@@ -115,6 +115,9 @@ void check_blocks(const LanguageModelOptions& options) {
   check_input(block.cell_units(options.embedding) > 0,
               "model.expansion = {} of model.embedding = {} leaves a block's cell no unit", block.expansion,
               options.embedding);
+  check_input(block.feed_forward == 0 || block.feed_forward * static_cast<double>(options.embedding) >= 0.5,
+              "model.feed_forward = {} of model.embedding = {} leaves a block's layers no unit",
+              block.feed_forward, options.embedding);
   const auto is_width = [&](int64_t it) { return it == options.embedding; };
   check_input(std::ranges::all_of(options.hidden, is_width),
               "a residual block adds to what it reads: with model.block = \"residual\" set model.hidden to "

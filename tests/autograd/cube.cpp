@@ -1,7 +1,7 @@
 // The second list of operators, and its launchers.
 #include "tests/autograd/cube.h"
 
-#include "tensor/kernels/pointwise_kernels.h"
+#include "tensor/kernels/operator_entries.h"
 
 namespace rondo {
 

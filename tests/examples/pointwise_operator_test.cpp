@@ -8,7 +8,7 @@
 
 #include "autograd/functions.h"
 #include "autograd/operators.h"
-#include "tensor/kernels/pointwise_kernels.h"
+#include "tensor/kernels/operator_entries.h"
 
 using namespace rondo;
 

@@ -17,7 +17,7 @@
 #include "lm/decoding/sampling.h"
 #include "lm/program/run.h"
 #include "nn/cells/join.h"
-#include "tensor/kernels/pointwise_kernels.h"
+#include "tensor/kernels/operator_entries.h"
 
 #ifdef __AVX2__
 #error "compile this as a program that knows nothing of the machine: without -march=native"

@@ -134,6 +134,7 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
       {{"model.major_ratio=0.001"}, "(model.major_ratio) leaves no unit to the major cell"},
       {{"model.major_ratio=0.5", "model.embedding=0"}, "a minor cell reads the embedding"},
       {{"model.minor_input=previous_layer"}, "there is no minor cell"},
+      {{"model.block=residual", "model.feed_forward=0.002"}, "leaves a block's layers no unit"},
       {{"model.embedding=0", "model.embedding_dropout=0.1"}, "set model.embedding"},
       {{"model.hidden_dropout=-0.5"}, "expected a number, 0 to below 1, or -1"},
       {{"model.variational=true"}, "how model.dropout drops"},

@@ -96,5 +96,31 @@ TEST(EncoderDecoder, HasABridgeForEachPartOfEachState) {
   EXPECT_FALSE(has_parameter(EncoderDecoder(options, 5, 7), "bridge.h_l0.weight"));
 }
 
+// What a cell says of its h (Cell::carries_h) is held against whether a step from another h differs.
+TEST(EncoderDecoder, BeginsWithTheHOfItsEncoderWhereAStepReadsIt) {
+  const NoGradient guard;
+  for (const std::string& cell : cell_names()) {
+    EncoderDecoderOptions options;
+    options.cell = cell;
+    options.embedding = options.hidden = 4;
+    options.encoder_layers = options.decoder_layers = 1;
+    options.bidirectional = false;
+    options.attention = Score::none;
+    options.bridge = Bridge::copy;
+    EncoderDecoder model(options, 5, 7);
+    model.set_training(false);
+    const EncoderDecoder::Source source = model.encode({tokens({1, 2, 3}), 3, 1, {3}});
+    const Variable h = source.context, zeros(Tensor::zeros({1, 4}));
+    const auto readout_from = [&](const Variable& first_h) {
+      EncoderDecoder::Position position = model.first_position(source);
+      position.states[0].h = first_h;
+      model.begin_steps(1);
+      return model.step(tokens({1}), position, source).output.readout.value().to_vector();
+    };
+    const bool reads_h = readout_from(h) != readout_from(zeros);
+    EXPECT_EQ(source.first[0].h.value().to_vector(), (reads_h ? h : zeros).value().to_vector()) << cell;
+  }
+}
+
 }  // namespace
 }  // namespace rondo
