@@ -1,5 +1,6 @@
 // `lm generate`: text sampled from a run: the prompt and the printing; the sampling is in
 // lm/decoding/sampling.h. The prompt is printed first, as it was written, so that the output is a whole text.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
@@ -19,6 +20,7 @@
 #include "lm/program/files.h"
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"
+#include "tensor/error.h"
 
 namespace rondo {
 namespace {
@@ -55,25 +57,21 @@ Keys keys_of(GenerateRequest& it) {
           {"allow_unk", &it.sampling.allow_unknown}};
 }
 
-/// A prompt: its ids, and its symbols as they were written.
+/// A prompt: its ids, its symbols as they were written, and those of them that are unknown.
 struct Prompt {
   std::vector<std::int32_t> ids;
-  std::vector<std::string> written;
+  std::vector<std::string> written, unknown;
 };
 
-/// A text as a prompt, tokenised like the training text, but without an end. Reports unknown symbols on
-/// stderr. `name` says where it comes from.
-Prompt prompt_of(const RunConfig& config, const Vocabulary& vocabulary, std::string text,
-                 const std::string& name) {
+/// A text as a prompt, tokenised like the training text, but without an end. `name` says where it comes from.
+Prompt prompt_of(const Vocabulary& vocabulary, std::string text, const std::string& name) {
   Normaliser normaliser(name, vocabulary.tokenization().unit);
   text = normaliser.next(std::move(text));
   text += normaliser.end();
   Encoded encoded = vocabulary.encode(text, name, LastLine::goes_on);
-  if (!encoded.missing.empty())
-    print_warning(fmt::format("read as {}{}: {}", unknown_symbol,
-                              unknown_is_trained(config, vocabulary) ? "" : ", which was never trained",
-                              excerpt(fmt::format("{}", fmt::join(encoded.missing, " ")))));
-  return {std::move(encoded.ids), symbols_written(vocabulary, text, name, LastLine::goes_on)};
+  return {std::move(encoded.ids),
+          symbols_written(vocabulary, text, name, LastLine::goes_on),
+          {encoded.missing.begin(), encoded.missing.end()}};
 }
 
 /// Prints a text at once. Returns whether it ends within a line; an empty one changes nothing.
@@ -85,8 +83,10 @@ bool print_at_once(const std::string& text, bool line_is_open) {
 
 /// As they occur in what is written: the end of a line may be given as vocab.txt writes it.
 std::vector<std::string> stop_strings(std::vector<std::string> stops, Unit unit) {
-  for (std::string& it : stops)
+  for (std::string& it : stops) {
+    check_input(!it.empty(), "an empty string ends no text");
     if (it == line_end_symbol(unit) || it == escape_symbol("\n")) it = "\n";
+  }
   return stops;
 }
 
@@ -97,12 +97,16 @@ int generate_on_request(const GenerateOptions& options, const OpenRun& run, cons
   return answer_requests([&](const std::string& line) {
     GenerateRequest asked;
     asked.symbols = options.symbols, asked.sampling = options.sampling, asked.stops = options.stops;
+    if (options.seed) asked.seed = static_cast<std::int64_t>(*options.seed);
     read_request(line, keys_of(asked));
-    const Prompt prompt = prompt_of(run.config, vocabulary, asked.prompt, "prompt");
+    const Prompt prompt = prompt_of(vocabulary, asked.prompt, "prompt");
     asked.stops = stop_strings(asked.stops, vocabulary.tokenization().unit);
     nlohmann::ordered_json candidates;
+    const std::int64_t firsts =
+        vocabulary.size() - (vocabulary.unknown_id() && !asked.sampling.allow_unknown);
+    if (asked.sampling.temperature == 0) asked.candidates = std::min(asked.candidates, firsts);
     for (std::int64_t i = 0; i < asked.candidates; ++i) {
-      asked.sampling.seed = static_cast<std::uint64_t>(asked.seed + i);
+      asked.sampling.seed = static_cast<std::uint64_t>(asked.seed) + static_cast<std::uint64_t>(i);
       asked.sampling.rank = i;
       Sampler sampler(dynamic_cast<LanguageModel&>(*run.model), vocabulary, asked.sampling, &known);
       sampler.read(prompt.ids, prompt.written);
@@ -114,7 +118,7 @@ int generate_on_request(const GenerateOptions& options, const OpenRun& run, cons
                             {"symbols", symbols},
                             {"log_probability", sampler.log_probability()}});
     }
-    return nlohmann::ordered_json{{"candidates", candidates}};
+    return nlohmann::ordered_json{{"candidates", candidates}, {"unknown", prompt.unknown}};
   });
 }
 
@@ -126,9 +130,13 @@ int generate(const GenerateOptions& options) {
   const Vocabulary& vocabulary = run.task_as<LanguageModellingTask>("language_modelling").vocabulary();
   if (options.json_lines) return generate_on_request(options, run, vocabulary);
   const std::string& file = options.prompt_file;
-  const Prompt prompt = prompt_of(
-      run.config, vocabulary, file.empty() ? options.prompt : read_file(file_to_read(file), Pipes::accepted),
-      file.empty() ? "--prompt" : "--prompt-file " + file);
+  const Prompt prompt =
+      prompt_of(vocabulary, file.empty() ? options.prompt : read_file(file_to_read(file), Pipes::accepted),
+                file.empty() ? "--prompt" : "--prompt-file " + file);
+  if (!prompt.unknown.empty())
+    print_warning(fmt::format("read as {}{}: {}", unknown_symbol,
+                              unknown_is_trained(run.config, vocabulary) ? "" : ", which was never trained",
+                              excerpt(fmt::format("{}", fmt::join(prompt.unknown, " ")))));
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device{}();
   if (!options.seed) fmt::print(stderr, "seed: {}\n", seed);
 
@@ -185,7 +193,8 @@ Command add_generate(CommandLine& line) {
   app.add_flag("--allow-unk", options->sampling.allow_unknown, "let <unk> be sampled");
   add_json_lines(
       app, options->json_lines,
-      R"({"prompt": "The ", "n": 20, "candidates": 3, "temperature": 0.8, "seed": 1, "stop": ["\n"]})");
+      R"({"prompt": "The ", "n": 20, "candidates": 3, "temperature": 0.8, "seed": 1, "stop": ["\n"]})",
+      {"--prompt", "--prompt-file", "--samples"});
   add_device(app, *options);
   return {&app, [options] { return generate(*options); }};
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "tensor/keys.h"
 
@@ -15,8 +16,9 @@ class App;
 
 namespace rondo {
 
-/// --json-lines; `example` is a request.
-void add_json_lines(CLI::App& to, bool& into, const std::string& example);
+/// --json-lines, beside which options that requests have no use for are refused; `example` is a request.
+void add_json_lines(CLI::App& to, bool& into, const std::string& example,
+                    const std::vector<std::string>& useless);
 
 /// Sets the keys that a request has; the others keep their values. InputErrors of apply_setting(), and for
 /// what is no JSON object.

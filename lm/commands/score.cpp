@@ -367,7 +367,8 @@ Command add_score(CommandLine& line) {
   app.add_flag("--per-symbol", options->per_symbol,
                "a row for each symbol: line, symbol as in vocab.txt, natural-log probability")
       ->excludes(totals);
-  add_json_lines(app, options->json_lines, R"({"text": "a line"})");
+  add_json_lines(app, options->json_lines, R"({"text": "a line"})",
+                 {"files", "--totals", "--stateful", "--per-symbol"});
   add_device(app, *options);
   return {&app, [options] { return score(*options); }};
 }

@@ -95,7 +95,8 @@ std::vector<real> Sampler::logits() {
     if (left.empty()) return model_.logits(output.rows(count - 1, count)).value().to_vector();
     if (known == nullptr) continue;
     known->ids.insert(known->ids.end(), ids.begin(), ids.end());
-    known->after.push_back(states_);
+    // A state is a view of those of all steps, whose memory it would keep.
+    known->after.push_back(mapped(states_, [](const Variable& x) { return Variable(clone(x.value())); }));
   }
 }
 

@@ -75,6 +75,16 @@ bool is_json_object(std::string_view line) {
   return line.starts_with('{') && line.find('\0') == std::string_view::npos && nlohmann::json::accept(line);
 }
 
+// Copying JSON is recursive, and deep nesting would overflow the stack. Our lines are not deep.
+nlohmann::json parse_json_line(std::string_view line) {
+  constexpr int deepest = 6;
+  const auto check_depth = [](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
+    check_input(depth <= deepest, "nested too deeply");
+    return true;
+  };
+  return nlohmann::json::parse(line, check_depth);
+}
+
 // nlohmann::json is a map; ordered_json would search all keys for each access.
 void read_json_lines(const std::filesystem::path& path, const std::string& writer,
                      const std::function<bool(const nlohmann::json&)>& use) {
@@ -85,14 +95,8 @@ void read_json_lines(const std::filesystem::path& path, const std::string& write
     ++number;
     std::string why;
     try {
-      // Copying JSON is recursive, and deep nesting would overflow the stack. Our lines are not deep.
-      constexpr int deepest = 6;
-      const auto check_depth = [](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
-        check_input(depth <= deepest, "nested too deeply");
-        return true;
-      };
       check_input(line.find('\0') == std::string_view::npos, "it has a NUL");
-      if (use(nlohmann::json::parse(line, check_depth))) return;
+      if (use(parse_json_line(line))) return;
     } catch (const nlohmann::json::exception&) {  // not JSON, or without what belongs there
     } catch (const InputError& reason) {
       why = fmt::format(" ({})", reason.what());

@@ -51,6 +51,9 @@ void check_folder_to_write(const std::string& option, const std::string& folder)
 /// Whether a line is complete: one JSON object.
 bool is_json_object(std::string_view line);
 
+/// The value that a line has. InputError for one that is nested deeply; the parser's exceptions.
+nlohmann::json parse_json_line(std::string_view line);
+
 /// Calls `use` with each line; never if the file does not exist. An incomplete last line, which a killed
 /// process may leave, is not read. `use` returns whether the object is a line of this file. If it returns
 /// false, finds something missing or throws InputError, or a line is not JSON: InputError "FILE:LINE: not a

@@ -226,7 +226,7 @@ class Cell : public Module {
   /// Whether h is a state, which a step reads, and not its output alone.
   bool carries_h() const { return state_tensors().front().trainable; }
   /// Whether gates read previous.h: if not, recurrent dropout has no effect.
-  virtual bool reads_h() const { return true; }
+  virtual bool reads_h() const { return !scans(); }
   /// Whether step() can be given all steps of a sequence at once, because nothing of it reads the state but
   /// StepInputs::scan(): with x of all of them [sum of rows, ..], and the state before the first one. (Where
   /// the cell has a window, "x" has the inputs before each step.) It then returns the states after each.

@@ -22,7 +22,6 @@ struct MinimalCell : Cell {
         b(*this, "bias_ih", {sum_of(gates)}, options.biases),
         W(*this, "weight_ih", gates, {&b}) {}
 
-  bool reads_h() const override { return false; }
   bool scans() const override { return true; }
 
   State step(StepInputs& x, const State& previous) override {

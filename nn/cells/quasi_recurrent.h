@@ -34,7 +34,6 @@ struct QuasiRecurrentNetwork : Cell {
     return tensors;
   }
   int64_t window() const override { return settings<QuasiRecurrentSettings>().window; }
-  bool reads_h() const override { return false; }
   bool scans() const override { return true; }
 
   State step(StepInputs& x, const State& previous) override {

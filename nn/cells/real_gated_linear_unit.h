@@ -23,7 +23,6 @@ struct RealGatedLinearUnit : Cell {
         lambda(*this, "lambda", {hidden()}, slow_decay()),
         W(*this, "weight_ih", gates, {&b}) {}
 
-  bool reads_h() const override { return false; }
   bool scans() const override { return true; }
 
   State step(StepInputs& x, const State& previous) override {
@@ -72,7 +71,6 @@ struct Convolution : Cell {
     return {{"h", hidden(), false}, {"x", 3 * I, false}};
   }
   int64_t window() const override { return 4; }
-  bool reads_h() const override { return false; }
   bool scans() const override { return true; }
 
   State step(StepInputs& x, const State& previous) override {

@@ -12,8 +12,6 @@
 // W [4H, I], weight_hh is R [4H, H / heads].
 #pragma once
 
-#include <algorithm>
-
 #include "nn/cells/gates.h"
 #include "nn/cells/join.h"
 
@@ -58,7 +56,7 @@ struct ScalarLstm : Cell {
     return {joined(0), {}, {{"stored", joined(1)}, {"n", joined(2)}, {"m", joined(3)}}};
   }
 
-  const int64_t heads = settings<ScalarLstmSettings>().heads, units = units_of_head();
+  const int64_t heads = hidden() == 1 ? 1 : settings<ScalarLstmSettings>().heads, units = units_of_head();
   const GateRows gates = GateRows(static_cast<size_t>(4 * heads), units);
   Parameter b;
   Projection W;
@@ -66,10 +64,9 @@ struct ScalarLstm : Cell {
 
  private:
   int64_t units_of_head() const {
-    // check_settings() makes a cell of one unit, whatever the settings.
-    check_input(hidden() % heads == 0 || hidden() == 1,
-                "model.heads = {} does not divide the {} units of a layer", heads, hidden());
-    return std::max<int64_t>(1, hidden() / heads);
+    check_input(hidden() % heads == 0, "model.heads = {} does not divide the {} units of a layer", heads,
+                hidden());
+    return hidden() / heads;
   }
 };
 

@@ -38,7 +38,6 @@ struct SimpleRecurrentUnit : Cell {
   std::vector<StateTensor> state_tensors() const override {
     return {{"h", hidden(), false}, {"c", hidden()}};
   }
-  bool reads_h() const override { return false; }
   bool scans() const override { return true; }
 
   State step(StepInputs& x, const State& previous) override {

@@ -1,6 +1,7 @@
 // A residual block around a cell, as models of linear cells are built of: De et al. 2024, "Griffin", figure
 // 2; Beck et al. 2024, "xLSTM", figure 10. LN is layer normalisation; Griffin divides by the
-// root mean square instead.
+// root mean square instead. The blocks of minGRU's authors (BorealisAI/minRNNs) do so, too, and begin with
+// x + convolution(x).
 //
 //   u = LN(x)           h = cell(convolution(u))        y = x + W_o (gelu(W_g u) h)
 //   v = LN(y)           result = y + W_2 (gelu(W_1 v) (W_3 v))

@@ -36,13 +36,14 @@ TEST_F(GenerateTest, RequestsOfPrograms) {
   std::string input;
   for (const std::string& prompt : {longest, other, longest, std::string("a mat")})
     input += nlohmann::json{{"prompt", prompt}, {"n", 9}, {"seed", 3}, {"candidates", 2}}.dump() + "\n";
-  input += "{\"promt\": 1}\n{\"n\": \"x\"}\n{\"prompt\": null}\n[]\n";
-  input += R"({"n": 1, "temperature": 0, "candidates": 3})"
+  input += "{\"promt\": 1}\n{\"n\": \"x\"}\n{\"prompt\": null}\n[]\n{\"prompt\": 5}\n{\"stop\": [\"\"]}\n";
+  input += "{\"prompt\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}\n";
+  input += R"({"prompt": "zebu", "n": 1, "temperature": 0, "candidates": 1000})"
            "\n";
   std::vector<nlohmann::json> answers;
   for (const std::string& line : lines_in(generated({"--json-lines"}, input).out))
     answers.push_back(nlohmann::json::parse(line));
-  ASSERT_EQ(answers.size(), 9U);
+  ASSERT_EQ(answers.size(), 12U);
   const auto text = [&](size_t answer, size_t candidate) {
     return answers[answer]["candidates"][candidate]["text"].get<std::string>();
   };
@@ -55,13 +56,16 @@ TEST_F(GenerateTest, RequestsOfPrograms) {
       EXPECT_GT(text(i, candidate).size(), 9U);
     }
   }
-  EXPECT_EQ(answers[4]["error"], "request: unknown key 'promt'; did you mean 'prompt'?");
-  for (const size_t refused : {5, 6, 7}) EXPECT_TRUE(answers[refused].contains("error")) << answers[refused];
+  EXPECT_EQ(answers[4]["error"], "unknown key 'promt'; did you mean 'prompt'?");
+  for (const size_t refused : {5, 6, 7, 8, 9, 10})
+    EXPECT_TRUE(answers[refused].contains("error")) << answers[refused];
   const auto probability = [&](size_t i) {
-    return answers[8]["candidates"][i]["log_probability"].get<double>();
+    return answers[11]["candidates"][i]["log_probability"].get<double>();
   };
-  EXPECT_GT(probability(0), probability(1));
-  EXPECT_GT(probability(1), probability(2));
+  EXPECT_EQ(answers[11]["unknown"], nlohmann::json{"zebu"});
+  const size_t count = answers[11]["candidates"].size();
+  EXPECT_LT(count, 1000U) << "each begins with another symbol";
+  for (size_t i = 1; i < count; ++i) EXPECT_LE(probability(i), probability(i - 1));
 }
 
 TEST_F(GenerateTest, WhatIsNoPrompt) {
