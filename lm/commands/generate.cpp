@@ -37,7 +37,7 @@ struct GenerateOptions : ComputeOptions {
   bool json_lines = false;
 };
 
-/// What a request of --json-lines asks for; as the options of the command, whose values are its defaults.
+/// A request of --json-lines. It has the values of the command's options where it does not say others.
 struct GenerateRequest {
   std::string prompt;
   std::int64_t symbols = 0, candidates = 1, seed = 1;

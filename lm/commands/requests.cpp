@@ -18,24 +18,24 @@
 namespace rondo {
 
 void add_json_lines(CLI::App& to, bool& into, const std::string& example,
-                    const std::vector<std::string>& useless) {
+                    const std::vector<std::string>& excluded) {
   CLI::Option* flag =
       to.add_flag("--json-lines", into,
                   "for other programs: read requests from standard input, a JSON object a line, as in " +
                       example + ", and answer each by such a line");
-  for (const std::string& name : useless) flag->excludes(to.get_option(name));
+  for (const std::string& name : excluded) flag->excludes(to.get_option(name));
 }
 
 void read_request(const std::string& line, const Keys& keys) {
   check_input(is_json_object(line), "a request is one JSON object");
   const nlohmann::json request = parse_json_line(line);
+  std::vector<std::string> names;
+  for (const Key& key : keys) names.push_back(key.name);
   for (const auto& [name, value] : request.items()) {
-    std::vector<std::string> names;
-    for (const Key& key : keys) names.push_back(key.name);
-    check_input(has_key(keys, name), "unknown key '{}'{}", excerpt(name), did_you_mean(name, names));
-    const auto& key = *std::ranges::find(keys, name, &Key::name);
-    check_input(value.is_string() == std::holds_alternative<std::string*>(key.member), "{} = {}: expected {}",
-                name, excerpt(value.dump()), accepted_text(key));
+    const auto key = std::ranges::find(keys, name, &Key::name);
+    check_input(key != keys.end(), "request: unknown key '{}'{}", excerpt(name), did_you_mean(name, names));
+    check_input(value.is_string() == std::holds_alternative<std::string*>(key->member),
+                "request: {} = {}: expected {}", name, excerpt(value.dump()), accepted_text(*key));
     apply_setting({"request", name, value.is_string() ? toml_text(value.get<std::string>()) : value.dump()},
                   keys);
   }

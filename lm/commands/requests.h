@@ -16,9 +16,9 @@ class App;
 
 namespace rondo {
 
-/// --json-lines, beside which options that requests have no use for are refused; `example` is a request.
+/// --json-lines, which excludes the options that requests do not use; `example` is a request.
 void add_json_lines(CLI::App& to, bool& into, const std::string& example,
-                    const std::vector<std::string>& useless);
+                    const std::vector<std::string>& excluded);
 
 /// Sets the keys that a request has; the others keep their values. InputErrors of apply_setting(), and for
 /// what is no JSON object.

@@ -81,10 +81,11 @@ std::vector<real> Sampler::logits() {
     while (left.size() > piece && same < known->after.size() &&
            std::ranges::equal(left.first(piece), std::span(known->ids).subspan(same * piece, piece))) {
       left = left.subspan(piece);
-      states_ = known->after[same++];
+      ++same;
     }
     known->ids.resize(same * piece);
     known->after.resize(same);
+    if (same > 0) states_ = known->after.back();
   }
   while (true) {
     const std::span<const int32_t> ids = left.first(std::min(left.size(), piece));

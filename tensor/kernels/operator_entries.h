@@ -1,6 +1,6 @@
-// What is kept of each operator of a list, with its loops as the current pass compiles them. Only .cc files
-// include it, and a file of a program that has operators of its own, which may be compiled with other flags.
-// Next: tensor/kernels/pointwise_kernels.h.
+// The entries of a list of operators hold each one's loops, as the current pass compiles them. Only .cc files
+// include this header, and a file of a program that has operators of its own, which may be compiled with
+// other flags. Next: tensor/kernels/pointwise_kernels.h.
 #pragma once
 
 #include <cstring>

@@ -162,8 +162,8 @@ TEST(Branches, TrainAsTheChain) {
       EXPECT_NEAR(pieces.nats, chain.nats, 1e-5 * chain.nats) << name;
       EXPECT_EQ(branches.recorded.unnoted + pieces.recorded.unnoted, 0) << name;
       if (cell != "lstm" || experts > 1) continue;  // as in bench/awd-lstm-b20.toml
-      // Measured: 863 and 504 of 1165, and some more where memory that earlier tests have freed is used
-      // again.
+      // Measured: 863 and 504 of 1165, and 511 on another machine. Launches wait for memory that is used
+      // again, and which memory that is differs.
       EXPECT_LT(branches.recorded.longest_chain, 920);
       EXPECT_LT(pieces.recorded.longest_chain, 560);
     }

@@ -31,6 +31,7 @@ class Layer(nn.Module):
 
 
 def positive(n):
+    """g of the paper's appendix B.3."""
     return torch.where(n >= 0, n + 0.5, n.sigmoid())
 
 

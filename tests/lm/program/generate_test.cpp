@@ -56,7 +56,7 @@ TEST_F(GenerateTest, RequestsOfPrograms) {
       EXPECT_GT(text(i, candidate).size(), 9U);
     }
   }
-  EXPECT_EQ(answers[4]["error"], "unknown key 'promt'; did you mean 'prompt'?");
+  EXPECT_EQ(answers[4]["error"], "request: unknown key 'promt'; did you mean 'prompt'?");
   for (const size_t refused : {5, 6, 7, 8, 9, 10})
     EXPECT_TRUE(answers[refused].contains("error")) << answers[refused];
   const auto probability = [&](size_t i) {

@@ -96,7 +96,7 @@ TEST(EncoderDecoder, HasABridgeForEachPartOfEachState) {
   EXPECT_FALSE(has_parameter(EncoderDecoder(options, 5, 7), "bridge.h_l0.weight"));
 }
 
-// What a cell says of its h (Cell::carries_h) is held against whether a step from another h differs.
+// Cell::carries_h() must say whether a step from another h has another result.
 TEST(EncoderDecoder, BeginsWithTheHOfItsEncoderWhereAStepReadsIt) {
   const NoGradient guard;
   for (const std::string& cell : cell_names()) {
