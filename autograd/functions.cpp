@@ -34,8 +34,9 @@ Variable concat(const std::vector<Variable>& parts) {
   check(!parts.empty(), "[concat] needs at least one part");
   std::vector<int64_t> ends;
   for (const Variable& part : parts) {
-    check(part.value().rows() == parts[0].value().rows(), "[concat] the rows must agree: {} and {}",
-          part.shape(), parts[0].shape());
+    check(part.value().rows() == parts[0].value().rows(),
+          "[concat] the rows must agree: {} and {} (concat_rows puts one below the other)", part.shape(),
+          parts[0].shape());
     ends.push_back((ends.empty() ? 0 : ends.back()) + part.shape().columns());
   }
   // First, because it throws the Error of an undefined part.

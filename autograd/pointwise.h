@@ -13,7 +13,8 @@ namespace rondo {
 /// All operators that can be launched: Rondo's and those added. Entries never move, because histories point
 /// to them.
 const std::deque<PointwiseOperator>& pointwise_operators();
-/// Adds the list of another program, as made by `cpu::operator_entries(OperatorList<...>{})`.
+/// Adds the list of another program, as made by `cpu::operator_entries(OperatorList<...>{})`. Throws Error if
+/// a name is known already or an operator does not give its known values.
 void add_pointwise_operators(std::vector<PointwiseOperator> operators);
 
 /// The number of rows of each time step, never more than in the step before: the rows of all steps follow

@@ -53,6 +53,10 @@ std::vector<State> mapped(const std::vector<State>& states, F f) {
   for (const State& state : states) result.push_back(state.map(f));
   return result;
 }
+/// The states without their history, which cuts back-propagation through time.
+inline std::vector<State> detached(const std::vector<State>& states) {
+  return mapped(states, [](const Variable& x) { return x.detached(); });
+}
 
 /// Sizes and settings that cells share. Initialisers of inputs, recurrences and biases are separate settings.
 struct CellOptions {

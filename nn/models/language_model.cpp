@@ -123,10 +123,6 @@ std::vector<State> streams_of(const std::vector<State>& states, int64_t first, i
   return mapped(states, [&](const Variable& x) { return x.slice(first, first + count); });
 }
 
-std::vector<State> detached(const std::vector<State>& states) {
-  return mapped(states, [](const Variable& x) { return x.detached(); });
-}
-
 void copy_states(const std::vector<State>& from, const std::vector<State>& to, int64_t first) {
   CopySeveral copies{};
   int count = 0;

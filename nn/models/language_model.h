@@ -75,8 +75,6 @@ class LanguageModel : public Module {
   std::unique_ptr<Linear> decoder_;
 };
 
-/// States without their history, which cuts back-propagation through time.
-std::vector<State> detached(const std::vector<State>& states);
 /// Rows [first, first + count) of each state.
 std::vector<State> streams_of(const std::vector<State>& states, int64_t first, int64_t count);
 /// Copies `from` to rows [first, first + rows of `from`) of each state in `to`.

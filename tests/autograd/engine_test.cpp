@@ -268,7 +268,7 @@ TEST(Operators, ErrorsNameOperatorAndShapes) {
       {[&] {
          concat({a, b});
        },
-       "[concat] the rows must agree: [3, 2] and [2, 3]"},
+       "[concat] the rows must agree: [3, 2] and [2, 3] (concat_rows puts one below the other)"},
       {[] { concat({}); }, "[concat] needs at least one part"},
       {[&] {
          stack({a, b});
@@ -302,9 +302,13 @@ TEST(Operators, ErrorsNameOperatorAndShapes) {
 
 TEST(Operators, AnotherProgramAddsItsOwn) {
   const Variable none(Tensor::filled({1}, 1));
-  EXPECT_EQ(
-      any_error_of([&] { pointwise(CubeAndScaled{}, none, none); }),
-      "[test_cube_and_scaled] is on no list of operators; add it to the list that its program launches");
+  EXPECT_EQ(any_error_of([&] { pointwise(CubeAndScaled{}, none, none); }),
+            "[test_cube_and_scaled] is on no list of operators; a program adds its own list by "
+            "add_pointwise_operators()");
+  std::vector<PointwiseOperator> wrong = cube_operators();
+  wrong[0].known = {{{-2, 3}, {-7.99, -12}}};
+  EXPECT_EQ(any_error_of([&] { add_pointwise_operators(wrong); }),
+            "[test_cube_and_scaled] output 0 is -8, where its known values say -7.99");
   add_pointwise_operators(cube_operators());
   const Leaf x(Tensor::from({1, 2, 3}, {3})), y(Tensor::from({4, 5, 6}, {3}));
   const auto results = pointwise_outputs(CubeAndScaled{10}, x.variable(), y.variable());
