@@ -39,7 +39,7 @@ compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
 run_tests = [ -z "$$TMPDIR" ] && [ "$$(df --output=avail /dev/shm 2>/dev/null | tail -1)" -gt 4000000 ] 2>/dev/null && export TMPDIR=/dev/shm; \
  ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $$(($(JOBS) + 1))
 
-.PHONY: all help deps deps-test run everything test install bench check check-format check-tidy check-cuda check-sanitize \
+.PHONY: all help deps deps-test run everything test install install-double bench check check-format check-tidy check-cuda check-sanitize \
         check-threads format docs tables clean build-gpu gpu-programs gpu-first gpu-visit gpu-check gpu-bench gpu-registers fuzz faults
 
 all: deps  ## build the program: build/bin/lm
@@ -58,8 +58,13 @@ test: everything  ## build everything and run all tests
 
 install: deps  ## install lm, and the library for find_package(rondo), below PREFIX
 	@$(call configure,$(BUILD))
-	@$(call compile,$(BUILD),lm)
+	@$(call compile,$(BUILD),to_install)
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+install-double: deps  ## install the library in double as well, for gradient checks: rondo::rondo_double
+	@$(call configure,$(BUILD))
+	@$(call compile,$(BUILD),rondo_double)
+	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)" --component double
 
 bench: deps  ## measure speed, where the time goes, and memory, beside PyTorch's
 	@$(call configure,$(BUILD))

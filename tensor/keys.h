@@ -1,6 +1,6 @@
 // The keys of an options struct: the names under which recipes and command lines set its members, their
 // limits and their documentation. Each struct has its table beside it, `keys_of(Options&)`; a section of a
-// recipe is such tables together. Reading and writing them as TOML: lm/program/settings.h.
+// recipe is such tables together. Reading and writing them as TOML: lm/settings/settings.h.
 #pragma once
 
 #include <cstddef>

@@ -14,8 +14,8 @@
 #include "data/text/text.h"
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"
-#include "lm/program/settings.h"
-#include "lm/program/toml.h"
+#include "lm/settings/settings.h"
+#include "lm/settings/toml.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

@@ -33,7 +33,8 @@ const std::map<std::string, Names> allowed = {
 /// The folders within a folder, from the top down; what lies beside them lies below them.
 const std::map<std::string, std::vector<std::string>> storeys = {
     {"lm",
-     {"lm/commands", "lm/report", "lm/program", "lm/tasks", "lm/training", "lm/evaluation", "lm/decoding"}},
+     {"lm/commands", "lm/report", "lm/program", "lm/inference/alone", "lm/inference", "lm/tasks",
+      "lm/training", "lm/evaluation", "lm/decoding", "lm/settings"}},
     {"data", {"data/speech", "data/sentences", "data/ngram", "data/text", "data/files"}},
     {"nn", {"nn/models", "nn/output", "nn/recurrent", "nn/cells", "nn/layers", "nn"}},
 };

@@ -12,23 +12,9 @@
 #include <utility>
 
 #include "data/files/lines.h"
-
-struct evp_md_ctx_st;  // of libcrypto
+#include "data/files/sha256.h"
 
 namespace rondo {
-
-/// SHA-256 (FIPS 180-4) of data that arrives in parts.
-class Sha256 {
- public:
-  Sha256();
-  void update(std::string_view bytes);
-  /// In lower-case hexadecimal. Ends the computation; call it once.
-  std::string hex();
-
- private:
-  std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
-};
-std::string sha256_hex(std::string_view bytes);
 
 /// A file that was read, and the SHA-256 of its bytes.
 struct FileDigest {

@@ -17,7 +17,7 @@
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
-#include "lm/program/settings.h"
+#include "lm/settings/settings.h"
 #include "lm/program/terminal.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/foreign_weights.h"

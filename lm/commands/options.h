@@ -12,7 +12,7 @@
 
 #include "lm/program/cli.h"
 #include "lm/program/compute.h"
-#include "lm/program/settings.h"
+#include "lm/settings/settings.h"
 #include "tensor/error.h"
 #include "tensor/keys.h"
 #include "tensor/threads.h"

@@ -10,9 +10,9 @@
 #include "lm/commands/options.h"
 #include "lm/program/cli.h"
 #include "lm/program/files.h"
-#include "lm/program/settings.h"
+#include "lm/settings/settings.h"
 #include "lm/program/terminal.h"
-#include "lm/program/toml.h"
+#include "lm/settings/toml.h"
 #include "tensor/error.h"
 
 namespace rondo {

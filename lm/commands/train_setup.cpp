@@ -64,13 +64,13 @@ std::optional<RunFolder> run_with_vocabularies(const PreparedTraining& training)
 void check_known_vocabulary(const PreparedTraining& training, const VocabularyFiles& vocabularies) {
   if (!training.knows_text()) return;
   const RunFolder known = training.known_run();
-  check_vocabularies(known, training.config.made_by, vocabularies);
+  check_vocabularies(known, training.config.made_by.vocabulary, vocabularies);
   VocabularyFiles found;
   for (const auto& [name, content] : vocabularies) {
     const std::filesystem::path file = known.path / name;
     found.emplace_back(name, file_is_there(file) ? read_vocabulary_file(file) : content);
   }
-  check_vocabularies(known, training.config.made_by, found);
+  check_vocabularies(known, training.config.made_by.vocabulary, found);
 }
 
 /// Records the digests of files that settings name beside the data. InputError if they are not those of the

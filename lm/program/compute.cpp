@@ -15,7 +15,7 @@
 #include "lm/program/terminal.h"
 #include "tensor/error.h"
 #include "tensor/keys.h"
-#include "tensor/products/blas_memory.h"
+#include "tensor/products/blas.h"
 #include "tensor/products/gemm.h"
 #include "tensor/threads.h"
 

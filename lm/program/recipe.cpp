@@ -12,7 +12,7 @@
 #include "lm/program/cli.h"
 #include "lm/program/files.h"
 #include "lm/program/run.h"
-#include "lm/program/toml.h"
+#include "lm/settings/toml.h"
 #include "tensor/error.h"
 
 /// The recipes of lm/program/recipes: name, text, name, text, ..., each ended by a zero, and an empty name

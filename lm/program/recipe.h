@@ -1,6 +1,6 @@
 // A recipe: every setting of a training, with its default. It contains the structs that the code itself
 // reads, each with its table of keys (tensor/keys.h); here they become sections. The task brings its own
-// (lm/tasks/task.h). Reading and writing TOML: lm/program/settings.h.
+// (lm/tasks/task.h). Reading and writing TOML: lm/settings/settings.h.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lm/program/settings.h"
+#include "lm/settings/settings.h"
 #include "lm/tasks/language_modelling.h"
 #include "lm/tasks/registry.h"
 #include "lm/training/trainer.h"

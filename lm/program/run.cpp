@@ -16,7 +16,7 @@
 #include "lm/program/cli.h"
 #include "lm/program/files.h"
 #include "lm/program/terminal.h"
-#include "lm/program/toml.h"
+#include "lm/settings/toml.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/trainer.h"
 #include "tensor/error.h"
@@ -101,12 +101,6 @@ std::vector<Key> keys_of(RunConfig& config) {
 
 }  // namespace
 
-std::string digest_of(const VocabularyFiles& vocabularies) {
-  std::string contents;
-  for (const auto& [name, content] : vocabularies) contents += content;
-  return sha256_hex(contents);
-}
-
 bool is_file_of_run(const fs::path& file) {
   const RunFolder run{file.parent_path()};
   const std::array files{run.config(),
@@ -119,18 +113,6 @@ bool is_file_of_run(const fs::path& file) {
   std::error_code ignored;
   return fs::exists(run.config(), ignored) && (std::find(files.begin(), files.end(), file) != files.end() ||
                                                file.filename().string().starts_with("vocab."));
-}
-
-bool is_run(const fs::path& folder) { return file_is_there(RunFolder{folder}.config()); }
-
-std::vector<fs::path> runs_in(const fs::path& folder) {
-  std::vector<fs::path> runs;
-  std::error_code error;
-  for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
-       entry.increment(error))
-    if (is_run(entry->path())) runs.push_back(entry->path());
-  std::sort(runs.begin(), runs.end());
-  return runs;
 }
 
 namespace {
@@ -199,18 +181,6 @@ RunFolder make_whole_folder(const fs::path& path, const std::string& recipe_name
   return made;
 }
 
-RunFolder open_run_folder(const fs::path& path) {
-  std::error_code error;
-  if (is_run(path)) return {path};
-  const std::vector<fs::path> runs = runs_in(path);
-  const std::string why =
-      !fs::exists(path, error)         ? "no such folder"
-      : !fs::is_directory(path, error) ? "it is a file; give the folder of a run"
-      : runs.empty()                   ? "it holds no config.toml"
-                     : "it holds runs, as of a sweep; give one of them, as in " + runs.front().string();
-  throw InputError(fmt::format("no run at {}: {}", path.string(), why));
-}
-
 void write_config(const RunFolder& run, const RunConfig& config) {
   RunConfig copy = config;
   const std::string text = write_toml(keys_of(copy));
@@ -237,17 +207,6 @@ RunConfig read_config(const RunFolder& run) {
 
 // --- Run ---
 
-void check_vocabularies(const RunFolder& folder, const Provenance& made_by,
-                        const VocabularyFiles& vocabularies) {
-  std::vector<std::string> files;
-  for (const auto& [name, content] : vocabularies) files.push_back((folder.path / name).string());
-  check_input(
-      made_by.vocabulary.empty() || made_by.vocabulary == digest_of(vocabularies),
-      "{}: not the vocabulary that this run was made with, whose SHA-256 is {}: the model's rows would "
-      "stand for other symbols",
-      fmt::join(files, " and "), made_by.vocabulary);
-}
-
 std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, const Recipe& recipe) {
   std::vector<std::filesystem::path> paths;
   for (const std::string& name : recipe.task->vocabulary_names()) paths.push_back(folder.path / name);
@@ -258,7 +217,7 @@ void read_vocabularies(const RunFolder& folder, const RunConfig& config, Task& t
   VocabularyFiles files;
   for (const std::filesystem::path& path : vocabulary_paths(folder, config.recipe))
     files.emplace_back(path.filename().string(), read_vocabulary_file(path));
-  check_vocabularies(folder, config.made_by, files);
+  check_vocabularies(folder, config.made_by.vocabulary, files);
   task.set_vocabularies(files, folder.path.string());
 }
 

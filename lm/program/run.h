@@ -10,6 +10,7 @@
 
 #include "data/text/source.h"
 #include "data/text/vocabulary.h"
+#include "lm/inference/run_folder.h"
 #include "lm/program/compute.h"
 #include "lm/program/recipe.h"
 #include "tensor/keys.h"
@@ -68,41 +69,12 @@ bool is_same_data(const std::vector<std::string>& recorded, const std::vector<st
 std::string not_the_text(const std::string& data);
 
 // --- Run folder ---
-// The folder of a run: its files, its creation, and its config.toml.
-//
-//   config.toml         the resolved recipe, and what made the run
-//   vocab.txt           one symbol per line; of a translator vocab.source.txt, vocab.target.txt or, with more
-//                       languages, vocab.LANGUAGE.txt
-//   vocab.pieces        beside each vocabulary of pieces, the model that divides words
-//   labels.txt          of a classifier: one class per line
-//   frames.txt          of a recogniser that normalizes by the corpus: sums over its training frames
-//   model.safetensors   the best weights
-//   state.safetensors   all that resuming needs: lm/training/checkpoint.h
-//   log.jsonl           the training, an object of JSON per line: lm/program/log.h
-//   evaluations.jsonl   measurements of the best weights: lm/program/log.h
-
-/// The SHA-256 of their contents.
-std::string digest_of(const VocabularyFiles& vocabularies);
-
-/// The paths of a run's files. Creates and checks nothing.
-struct RunFolder {
-  std::filesystem::path path;
-
-  std::filesystem::path config() const { return path / "config.toml"; }
-  std::filesystem::path model() const { return path / "model.safetensors"; }
-  std::filesystem::path state() const { return path / "state.safetensors"; }
-  std::filesystem::path log() const { return path / "log.jsonl"; }
-  std::filesystem::path evaluations() const { return path / "evaluations.jsonl"; }
-};
+// The folder of a run is created here, and its config.toml is written and read. Its files:
+// lm/inference/run_folder.h.
 
 /// Whether a run has this file, or would have it: its name is that of a run's file, and it lies in a folder
 /// with a config.toml.
 bool is_file_of_run(const std::filesystem::path& file);
-
-/// Whether a folder is that of a run.
-bool is_run(const std::filesystem::path& folder);
-/// The runs in a folder, as of a sweep, by their names.
-std::vector<std::filesystem::path> runs_in(const std::filesystem::path& folder);
 
 /// What config.toml holds.
 struct RunConfig {
@@ -125,21 +97,12 @@ RunFolder make_run_folder(const std::filesystem::path& path, const std::string& 
 RunFolder make_whole_folder(const std::filesystem::path& path, const std::string& recipe_name,
                             const std::function<void(const RunFolder&)>& write);
 
-/// The folder of an existing run. InputError if `path` is missing, is not a folder, or has no config.toml;
-/// for a folder of runs it names one of them.
-RunFolder open_run_folder(const std::filesystem::path& path);
-
 void write_config(const RunFolder& run, const RunConfig& config);
 /// InputErrors name the file and the line, or the section that a truncated file lacks.
 RunConfig read_config(const RunFolder& run);
 
 // --- Run ---
 // A finished or interrupted run, opened for use, without changes to its folder.
-
-/// Throws InputError, naming the files, unless these are the vocabularies that the run was made with. A run
-/// without a recorded SHA-256 passes.
-void check_vocabularies(const RunFolder& folder, const Provenance& made_by,
-                        const VocabularyFiles& vocabularies);
 
 /// The files of a run's vocabularies.
 std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, const Recipe& recipe);

@@ -30,12 +30,15 @@ std::vector<PointwiseOperator> operator_entries(OperatorList<Ops...>) {
     if constexpr (requires { Op::known; }) it.known.assign(std::begin(Op::known), std::end(Op::known));
     it.example.resize(sizeof(Op));
     if constexpr (!std::is_empty_v<Op>) std::memcpy(it.example.data(), &op, sizeof(Op));
-    it.BACKEND = {pointwise_forward<Op>, pointwise_backward<Op>};
+    it.BACKEND.forward = pointwise_forward<Op>;
     if constexpr (requires { Op::state; }) {
       it.state = Op::state;
       it.BACKEND.scan = pointwise_scan<Op>;
-      it.BACKEND.scan_backward = pointwise_scan_backward<Op>;
     }
+#ifndef RONDO_INFERENCE_ALONE
+    it.BACKEND.backward = pointwise_backward<Op>;
+    if constexpr (requires { Op::state; }) it.BACKEND.scan_backward = pointwise_scan_backward<Op>;
+#endif
     return it;
   };
   return {entry(Ops{})...};

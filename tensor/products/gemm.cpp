@@ -1,18 +1,13 @@
-// Chooses what computes a product, OpenBLAS or our kernel over packed operands, and which kernels OpenBLAS
-// uses.
+// Chooses what computes a product: OpenBLAS, if there is one, or our kernel over packed operands.
 #include "tensor/products/gemm.h"
 
-#include <cblas.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 
 #include "cuda/products.h"
 #include "tensor/kernels/kernels.h"
 #include "tensor/pieces.h"
-#include "tensor/products/blas_memory.h"
-#include "tensor/products/cpu_features.h"
+#include "tensor/products/blas.h"
 #include "tensor/products/packed_gemm.h"
 #include "tensor/products/packing.h"
 #include "tensor/products/precision.h"
@@ -22,25 +17,6 @@
 
 namespace rondo {
 namespace {
-
-/// OpenBLAS before 0.3.24 does not know recent Intel CPUs and falls back to SSE3 kernels, five times slower
-/// (OpenBLAS #4267). It chooses when it initialises. A value set by the user takes precedence.
-void choose_blas_kernel() {
-#if defined(__x86_64__)
-  if (cpu_has_avx512())
-    setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
-  else if (cpu_has_avx2())
-    setenv("OPENBLAS_CORETYPE", "Haswell", 0);
-#endif
-}
-
-/// Priority 101 runs before OpenBLAS's own constructor, which is why it is linked statically.
-__attribute__((constructor(101))) void prepare_blas() {
-  choose_blas_kernel();
-  begin_blas_on_one_thread();
-}
-
-CBLAS_TRANSPOSE blas(Transpose transpose) { return transpose == Transpose::yes ? CblasTrans : CblasNoTrans; }
 
 struct Extents {
   int64_t m, n, k;
@@ -53,7 +29,7 @@ bool operands_are_rounded() { return multiplication().rounded; }
 /// Not for few rows. BLAS is slowest, relatively, at narrow products (half its speed at 50 columns); at wide
 /// ones both are equally fast if b must be transposed for packing.
 bool packing_pays(const Extents& it, Transpose transpose_b) {
-  return operands_are_rounded() ||
+  return operands_are_rounded() || !has_blas() ||
          (it.m >= 256 && it.k >= 128 && (it.n <= 128 || transpose_b == Transpose::no));
 }
 const char* name_of_packed() { return operands_are_rounded() ? "bf16" : "packed"; }
@@ -85,25 +61,6 @@ const char* letters(Transpose a, Transpose b) {
   return b == Transpose::no ? "TN" : "TT";
 }
 
-/// While it exists, OpenBLAS computes on the calling thread: OpenMP's threads wait in a way that is slow on a
-/// busy machine (tensor/threads.cpp). It restores the number of threads that the program has set for its own
-/// loops.
-class OneBlasThread {
- public:
-  OneBlasThread() { omp_set_num_threads(1); }
-  ~OneBlasThread() { omp_set_num_threads(before_); }
-  OneBlasThread(const OneBlasThread&) = delete;
-  OneBlasThread& operator=(const OneBlasThread&) = delete;
-
- private:
-  const int before_ = omp_get_max_threads();
-};
-
-#ifdef RONDO_DOUBLE
-constexpr auto blas_product = cblas_dgemm;
-#else
-constexpr auto blas_product = cblas_sgemm;
-#endif
 constexpr int64_t parallel_work = 1 << 18;  // multiplications that justify waking a second thread
 
 /// By OpenBLAS; each of our threads computes a block of rows or of columns of c.
@@ -121,14 +78,13 @@ void blas_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const 
     const int64_t begin = granules * block / blocks * granule;
     const int64_t end = std::min(granules * (block + 1) / blocks * granule, extent);
     const int64_t row = by_rows ? begin : 0, column = by_rows ? 0 : begin;
-    const auto count = static_cast<int>(end - begin);
-    const OneBlasThread one;
-    blas_product(CblasRowMajor, blas(transpose_a), blas(transpose_b),
-                 by_rows ? count : static_cast<int>(it.m), by_rows ? static_cast<int>(it.n) : count,
-                 static_cast<int>(it.k), 1,
-                 a.data() + row * (transpose_a == Transpose::yes ? 1 : a.row_stride()), row_stride_of(a),
-                 b.data() + column * (transpose_b == Transpose::yes ? b.row_stride() : 1), row_stride_of(b),
-                 add ? 1 : 0, to + row * c.row_stride() + column, row_stride_of(c));
+    const int64_t count = end - begin;
+    blas_product(by_rows ? count : it.m, by_rows ? it.n : count, it.k,
+                 {a.data() + row * (transpose_a == Transpose::yes ? 1 : a.row_stride()), row_stride_of(a),
+                  transpose_a},
+                 {b.data() + column * (transpose_b == Transpose::yes ? b.row_stride() : 1), row_stride_of(b),
+                  transpose_b},
+                 add, {to + row * c.row_stride() + column, row_stride_of(c)});
   });
 }
 
@@ -255,22 +211,20 @@ void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Trans
     for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, add, c[i]);
     return;
   }
-  const bool ours = operands_are_rounded();
+  const bool ours = operands_are_rounded() || !has_blas();
   const Timed timed = timing({N * each.m, each.n, each.k}, letters(transpose_a, transpose_b),
-                             ours ? "batched bf16" : "batched BLAS");
+                             !ours                    ? "batched BLAS"
+                             : operands_are_rounded() ? "batched bf16"
+                                                      : "batched packed");
   if (ours) return packed_batched_gemm(a, transpose_a, b, transpose_b, add, c);
   if (!has_memory(c.device())) return;
   const auto step = [](const Tensor& x) { return x.shape()[1] * x.row_stride(); };  // from matrix to matrix
   real* const to = c.mutable_data();
   parallel_for(N, N * work >= parallel_work, [&](int64_t i) {
-    const OneBlasThread one;
-    blas_product(CblasRowMajor, blas(transpose_a), blas(transpose_b), static_cast<int>(each.m),
-                 static_cast<int>(each.n), static_cast<int>(each.k), 1, a.data() + i * step(a),
-                 row_stride_of(a), b.data() + i * step(b), row_stride_of(b), add ? 1 : 0, to + i * step(c),
-                 row_stride_of(c));
+    blas_product(each.m, each.n, each.k, {a.data() + i * step(a), row_stride_of(a), transpose_a},
+                 {b.data() + i * step(b), row_stride_of(b), transpose_b}, add,
+                 {to + i * step(c), row_stride_of(c)});
   });
 }
-
-std::string blas_kernel() { return openblas_get_corename(); }
 
 }  // namespace rondo

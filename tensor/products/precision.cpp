@@ -25,10 +25,11 @@ std::vector<const TileKernels*> kernels_of_numbers() {
 }
 const TileKernels& fastest_of_numbers() { return *kernels_of_numbers().front(); }
 
-/// The same of pairs of bf16.
+/// The same of pairs of bf16. The library for inference alone has none: a C program has no choice of
+/// precision.
 std::vector<const TileKernels*> kernels_of_pairs() {
   std::vector<const TileKernels*> all;
-#ifdef RONDO_X86_KERNELS
+#if defined(RONDO_X86_KERNELS) && !defined(RONDO_INFERENCE_ALONE)
   if (cpu_has_avx512_bf16()) all.push_back(&kernels_of_avx512_bf16);
 #endif
 #ifdef RONDO_AMX_KERNELS
@@ -126,7 +127,7 @@ void set_precision(Precision precision) {
 Precision precision() { return choice().precision; }
 
 const PairKernels* pair_kernels() {
-#ifdef RONDO_X86_KERNELS
+#if defined(RONDO_X86_KERNELS) && !defined(RONDO_INFERENCE_ALONE)
   static const bool has_instruction = cpu_has_avx512_bf16();
   if (has_instruction) return &pair_kernels_of_avx512_bf16;
 #endif

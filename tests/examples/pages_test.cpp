@@ -1,4 +1,4 @@
-// The pages of the documentation, README.md, docs/*.md and docs/tour/*.md: each block of C++ stands,
+// The pages of the documentation, README.md, docs/*.md and docs/tour/*.md: each block of C++ or C stands,
 // character for character, in a file of tests/examples/ or tests/installed/, where it is compiled and tested;
 // in the tour, which explains Rondo's own source, in a file that the page links to. Links lead to files. The
 // shell commands on the pages are not run; docs/tables.py checks the generated tables.
@@ -19,9 +19,9 @@ namespace fs = std::filesystem;
 
 const fs::path source_folder = RONDO_SOURCE_DIR;
 
-/// The contents of the ```cpp blocks of a page.
-std::vector<std::string> cpp_blocks(const std::string& page) {
-  const std::string open = "\n```cpp\n", close = "\n```\n";
+/// The contents of the ```cpp blocks of a page, or of those of another language.
+std::vector<std::string> cpp_blocks(const std::string& page, const std::string& language = "cpp") {
+  const std::string open = "\n```" + language + "\n", close = "\n```\n";
   std::vector<std::string> blocks;
   for (std::size_t at = page.find(open); at != std::string::npos; at = page.find(open, at)) {
     at += open.size();
@@ -61,13 +61,16 @@ std::vector<fs::path> pages() {
 
 TEST(Pages, ShowOnlyCodeThatIsTested) {
   std::vector<std::string> sources;
-  for (const char* folder : {"tests/examples", "tests/installed"})
+  for (const char* folder : {"tests/examples", "tests/installed", "tests/installed/inference"})
     for (const auto& entry : fs::directory_iterator(source_folder / folder))
-      if (entry.path().extension() == ".cpp") sources.push_back(rondo::read_file(entry.path()));
+      if (entry.path().extension() == ".cpp" || entry.path().extension() == ".c")
+        sources.push_back(rondo::read_file(entry.path()));
   std::size_t blocks = 0;
   for (const fs::path& page : pages()) {
     if (page.parent_path() == tour) continue;
-    for (const std::string& block : cpp_blocks(rondo::read_file(page))) {
+    std::vector<std::string> of_page = cpp_blocks(rondo::read_file(page));
+    for (const std::string& block : cpp_blocks(rondo::read_file(page), "c")) of_page.push_back(block);
+    for (const std::string& block : of_page) {
       ++blocks;
       bool found = false;
       for (const std::string& source : sources) found |= source.find(block) != std::string::npos;

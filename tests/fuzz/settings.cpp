@@ -1,5 +1,5 @@
 // Recipes and config.toml; where the first line is "--set", what follows are KEY=VALUE, one a line.
-#include "lm/program/settings.h"
+#include "lm/settings/settings.h"
 
 #include <algorithm>
 

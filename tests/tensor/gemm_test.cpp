@@ -237,7 +237,7 @@ TEST(Blas, UsesTheKernelsOfThisProcessor) {
   if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
   for (const char* slow :
        {"Prescott", "Generic", "generic", "Core2", "Nehalem", "Penryn", "Dunnington", "Katmai"})
-    EXPECT_NE(blas_kernel(), slow) << "the choice of kernels came too late; see tensor/products/gemm.cpp";
+    EXPECT_NE(blas_kernel(), slow) << "the choice of kernels came too late; see tensor/products/blas.cpp";
 #else
   EXPECT_FALSE(blas_kernel().empty());
 #endif

@@ -8,7 +8,7 @@
 #include <new>
 
 #include "lm/program/recipe.h"
-#include "lm/program/settings.h"
+#include "lm/settings/settings.h"
 #include "lm/program/terminal.h"
 #include "tests/lm/program/program.h"
 

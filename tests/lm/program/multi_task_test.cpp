@@ -6,7 +6,7 @@
 #include "data/sentences/parallel_text.h"
 #include "lm/program/cli.h"
 #include "lm/program/recipe.h"
-#include "lm/program/settings.h"
+#include "lm/settings/settings.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

@@ -1,4 +1,4 @@
-#include "lm/program/settings.h"
+#include "lm/settings/settings.h"
 
 #include <gtest/gtest.h>
 

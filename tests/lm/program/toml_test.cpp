@@ -1,4 +1,4 @@
-#include "lm/program/toml.h"
+#include "lm/settings/toml.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lm/program/settings.h"
+#include "lm/settings/settings.h"
 #include "lm/training/checkpoint.h"
 #include "tests/lm/training/training.h"
 

@@ -1,7 +1,7 @@
 // TOML: see toml.h. A reader of our own, because files may be hostile: it reads the text once and, since
 // nothing is nested, needs no growing stack. A library for all of TOML is larger, and one that was tried
 // aborted on such files.
-#include "lm/program/toml.h"
+#include "lm/settings/toml.h"
 
 #include <fmt/format.h>
 

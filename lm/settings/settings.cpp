@@ -1,5 +1,5 @@
 // Settings: see settings.h.
-#include "lm/program/settings.h"
+#include "lm/settings/settings.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,8 +11,8 @@
 
 #include "data/files/lines.h"
 #include "data/text/text.h"
-#include "lm/program/cli.h"
-#include "lm/program/toml.h"
+#include "lm/settings/remedies.h"
+#include "lm/settings/toml.h"
 #include "tensor/error.h"
 
 namespace rondo {
