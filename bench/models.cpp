@@ -124,22 +124,30 @@ void print_generation(int rounds, double seconds) {
   const Tensor numbers = Tensor::filled({int64_t{1} << 27}, 1);  // 512 MiB
   fmt::print("\ngeneration at batch 1: AWD-LSTM, {:.2f}M parameters, {} threads\n", 1e-6 * parameters,
              threads());
-  const Table table({"", "symbols/s", "GB/s of weights",
+  struct Measured {
+    Precision precision;
+    double bytes = 0;
+    std::vector<double> speeds{}, rates{};
+  };
+  std::vector<Measured> all = {{Precision::fp32}, {Precision::bf16}, {Precision::int8}};
+  std::vector<double> bandwidths;
+  for (int round = 0; round < rounds; ++round) {
+    bandwidths.push_back(bandwidth(numbers));
+    for (Measured& it : all) {
+      const WithPrecision in(it.precision);
+      it.bytes = parameters * 4 / static_cast<double>(multiplication_of_weights().kernels->terms_of_word());
+      step();  // packs the weights
+      it.speeds.push_back(1 / seconds_a_call(step, seconds));
+      it.rates.push_back(it.speeds.back() * it.bytes);
+    }
+  }
+  const Table table({"", "symbols/s", "relative to bf16: median, rounds", "GB/s of weights",
                      "share of the bandwidth of a loop that only reads: median, rounds"},
                     6);
-  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
-    const WithPrecision in(precision);
-    const double bytes = parameters * 4 / static_cast<double>(multiplication().kernels->terms_of_word());
-    step();  // packs the weights
-    std::vector<double> speeds, rates, bandwidths;
-    for (int round = 0; round < rounds; ++round) {
-      bandwidths.push_back(bandwidth(numbers));
-      speeds.push_back(1 / seconds_a_call(step, seconds));
-      rates.push_back(speeds.back() * bytes);
-    }
-    table.add({name_of(precision), digits(median(speeds)), digits(median(rates) / 1e9, 1),
-               times_of_rounds(ratios(rates, bandwidths))});
-  }
+  for (const Measured& it : all)
+    table.add({name_of(it.precision), digits(median(it.speeds)),
+               times_of_rounds(ratios(it.speeds, all[1].speeds)), digits(median(it.rates) / 1e9, 1),
+               times_of_rounds(ratios(it.rates, bandwidths))});
 }
 
 }  // namespace rondo

@@ -36,7 +36,7 @@ std::optional<std::uint64_t> size_of_dtype(std::string_view dtype) {
   if (dtype == "F64" || dtype == "I64") return 8;
   if (dtype == "F32" || dtype == "I32") return 4;
   if (dtype == "F16" || dtype == "BF16") return 2;
-  if (dtype == "U8") return 1;
+  if (dtype == "U8" || dtype == "I8") return 1;
   return std::nullopt;
 }
 
@@ -97,7 +97,8 @@ TensorEntry read_entry(const std::string& name, const json& entry, std::uint64_t
   check_input(good, "{}: corrupt: '{}' needs dtype, shape and data_offsets, and no more", file, name);
   const auto dtype = entry["dtype"].get<std::string>();
   check_input(size_of_dtype(dtype).has_value(),
-              "{}: '{}' is of type {}; rondo reads F64, F32, F16, BF16, I64, I32 and U8", file, name, dtype);
+              "{}: '{}' is of type {}; rondo reads F64, F32, F16, BF16, I64, I32, U8 and I8", file, name,
+              dtype);
   const auto shape = integers(entry["shape"]), offsets = integers(entry["data_offsets"]);
   check_input(shape && offsets && offsets->size() == 2, "{}: corrupt: shape or data_offsets of '{}'", file,
               name);

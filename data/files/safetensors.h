@@ -23,8 +23,8 @@
 
 namespace rondo {
 
-/// A named array: dtype is "F64", "F32", "F16", "BF16", "I64", "I32" or "U8"; bytes are little-endian and
-/// row-major.
+/// A named array: dtype is "F64", "F32", "F16", "BF16", "I64", "I32", "U8" or "I8"; bytes are little-endian
+/// and row-major.
 struct TensorBytes {
   std::string name;
   std::string dtype;

@@ -4,13 +4,13 @@
 namespace rondo {
 
 AddCommand add_train, add_sweep, add_finetune, add_eval, add_score, add_generate, add_translate, add_classify,
-    add_answer, add_embed, add_transcribe, add_import, add_export, add_ngram, add_bleu, add_info, add_recipes,
-    add_probe, add_table, add_plot;
+    add_answer, add_embed, add_transcribe, add_import, add_export, add_quantize, add_ngram, add_bleu,
+    add_info, add_recipes, add_probe, add_table, add_plot;
 
 std::vector<AddCommand*> all_commands() {
   return {add_train,    add_sweep,  add_finetune, add_eval,       add_score,  add_generate, add_translate,
-          add_classify, add_answer, add_embed,    add_transcribe, add_import, add_export,   add_ngram,
-          add_bleu,     add_info,   add_recipes,  add_probe,      add_table,  add_plot};
+          add_classify, add_answer, add_embed,    add_transcribe, add_import, add_export,   add_quantize,
+          add_ngram,    add_bleu,   add_info,     add_recipes,    add_probe,  add_table,    add_plot};
 }
 
 }  // namespace rondo

@@ -47,7 +47,7 @@ std::string tasks_of(const std::string& command) {
 
 /// Opens a run that `command` is for. InputErrors of open_run(), for another task, and for settings.
 OpenRun open_for(const std::string& command, const AnswerOptions& options) {
-  OpenRun run = open_run(options.run, choose_device(options).device);
+  OpenRun run = open_run(options.run, choose_device_for(options, options.run).device);
   if (run.task().usage().command != command)
     refuse_task(run.folder, run.config, tasks_of(command),
                 "; use " + command_with({run.task().usage().command, options.run}));

@@ -244,7 +244,9 @@ int evaluate_sentences(const EvaluateOptions& options, const OpenRun& run, const
 
 /// Prints scores and settings on stdout. Returns 0.
 int evaluate(EvaluateOptions options) {
-  const Compute compute = choose_device(options);
+  const Compute compute = choose_device_for(options, options.run);
+  check_input(!options.dynamic || compute.precision != Precision::int8,
+              "--dynamic: weights in int8 are not trained; give --precision fp32 or bf16");
   OpenRun run = open_run(options.run, compute.device);
   if (const auto parts = run.task().parts(); options.task.empty() && !parts.empty())
     options.task = parts.front();

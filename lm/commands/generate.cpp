@@ -125,7 +125,7 @@ int generate_on_request(const GenerateOptions& options, const OpenRun& run, cons
 /// Writes the sampled text to stdout while it samples, and nothing else but a line "--- I" before each of
 /// several samples. Returns 0.
 int generate(const GenerateOptions& options) {
-  const Device device = choose_device(options).device;
+  const Device device = choose_device_for(options, options.run).device;
   const OpenRun run = open_run(options.run, device);
   const Vocabulary& vocabulary = run.task_as<LanguageModellingTask>("language_modelling").vocabulary();
   if (options.json_lines) return generate_on_request(options, run, vocabulary);

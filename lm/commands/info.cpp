@@ -144,7 +144,8 @@ Json json_of(const Subject& subject, const std::string& run) {
                {"device", "cpu"},
                {"threads", threads()},
                {"fp32", kernels_text(Precision::fp32)},
-               {"bf16", kernels_text(Precision::bf16)}});
+               {"bf16", kernels_text(Precision::bf16)},
+               {"int8", kernels_text(Precision::int8)}});
   return json;
 }
 

@@ -92,7 +92,8 @@ void add_device(CLI::App& to, Options& options) {
   add_choice<Device>(to, "--device", options.device, "where to compute: cpu or cuda (default: cpu)");
   add_choice<Precision>(
       to, "--precision", options.precision,
-      "how matrices are multiplied: fp32, or rounded and faster, bf16 or, on a GPU, tf32 (default: fp32)");
+      "how matrices are multiplied: fp32, or rounded and faster, bf16, on a GPU tf32, or on a CPU, to use "
+      "a model, int8 (default: fp32; int8 for runs of lm quantize)");
   add_value(to, "--threads", options.threads, "N", integer(1, max_threads),
             "threads of the CPU (default: OMP_NUM_THREADS, else one per core; waiting threads sleep, so that "
             "they cost other programs little)");

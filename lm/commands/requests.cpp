@@ -10,8 +10,8 @@
 #include "lm/commands/options.h"
 #include "lm/program/cli.h"
 #include "lm/program/files.h"
-#include "lm/settings/settings.h"
 #include "lm/program/terminal.h"
+#include "lm/settings/settings.h"
 #include "lm/settings/toml.h"
 #include "tensor/error.h"
 

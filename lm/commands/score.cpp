@@ -317,7 +317,7 @@ int score_on_request(Interpolation& model) {
 /// Prints tab-separated rows on stdout. Returns 0.
 int score(const ScoreOptions& options) {
   const std::string standard_input = "-";
-  Interpolation model(options, choose_device(options).device);
+  Interpolation model(options, choose_device_for(options, options.run).device);
   if (options.json_lines) return score_on_request(model);
   const std::vector<std::string> files =
       options.files.empty() ? std::vector<std::string>{standard_input} : options.files;

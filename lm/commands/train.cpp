@@ -165,6 +165,10 @@ PreparedTraining::PreparedTraining(const TrainOptions& options, bool leads) : re
     check_input(config.made_by.imported_from.empty() || has_base(),
                 "{}: imported, so there is no training to resume; to train it further: {}", run.path.string(),
                 command_with({"finetune", run.path.string(), "--data", "DIR"}));
+    check_input(
+        config.made_by.precision != Precision::int8,
+        "{}: its weights are in int8, for use and not for training; resume the run that it was made of: {}",
+        run.path.string(), config.made_by.command);
     for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
     let_given_epochs_end(config.recipe, options.settings);
     before = config.made_by;
@@ -173,6 +177,8 @@ PreparedTraining::PreparedTraining(const TrainOptions& options, bool leads) : re
     config = new_config(options);
     check_new_run_folder(options.out);
   }
+  check_input(chosen.precision != Precision::int8, "--precision {}: for using a model, not for training",
+              name_of(Precision::int8));
   compute = choose_device(chosen);
   read_data(options, *this);
   const TrainerOptions& how = recipe().trainer;

@@ -11,8 +11,8 @@
 #include "lm/program/compute.h"
 #include "lm/program/log.h"
 #include "lm/program/run.h"
-#include "lm/settings/settings.h"
 #include "lm/report/sentences.h"
+#include "lm/settings/settings.h"
 #include "lm/training/ranks.h"
 #include "lm/training/trainer.h"
 

@@ -27,23 +27,40 @@ int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& op
   for (const int32_t id : order) most = most < logits[id] || std::isnan(logits[id]) ? logits[id] : most;
   check(std::isfinite(most), "[sampling] the most probable of {} symbols has the logit {}", order.size(),
         most);
-  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return logits[a] > logits[b]; });
-  if (options.temperature == 0) return order[std::min(static_cast<size_t>(options.rank), order.size() - 1)];
-  if (options.top_k > 0 && options.top_k < static_cast<int64_t>(order.size())) order.resize(options.top_k);
-  std::vector<double> weights;
-  for (int32_t id : order)
-    weights.push_back(
-        std::exp((static_cast<double>(logits[id]) - logits[order.front()]) / options.temperature));
-  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  size_t sorted = 0;
+  // The i-th most probable symbol, of equal ones the first. Few are asked for, so few are sorted.
+  const auto at_rank = [&](size_t i) {
+    if (i >= sorted) {
+      const size_t end = std::min(order.size(), std::max<size_t>(32, 2 * i));
+      std::partial_sort(order.begin() + sorted, order.begin() + end, order.end(), [&](int32_t a, int32_t b) {
+        return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+      });
+      sorted = end;
+    }
+    return order[i];
+  };
+  if (options.temperature == 0) return at_rank(std::min(static_cast<size_t>(options.rank), order.size() - 1));
+  const auto weight_of = [&](int32_t id) {
+    return std::exp((static_cast<double>(logits[id]) - most) / options.temperature);
+  };
+  size_t count = order.size();
+  if (options.top_k > 0) count = std::min(count, static_cast<size_t>(options.top_k));
+  if (count < order.size()) at_rank(count - 1);
   double kept = 0;
-  size_t count = 0;
-  while (count < weights.size() && (count == 0 || kept < options.top_p * total)) kept += weights[count++];
+  for (size_t i = 0; i < count; ++i) kept += weight_of(order[i]);
+  if (options.top_p < 1) {
+    const double wanted = options.top_p * kept;
+    size_t first = 0;
+    kept = 0;
+    while (first < count && (first == 0 || kept < wanted)) kept += weight_of(at_rank(first++));
+    count = first;
+  }
   double left = number * kept;
   for (size_t i = 0; i + 1 < count; ++i) {
-    left -= weights[i];
-    if (left < 0) return order[i];
+    left -= weight_of(at_rank(i));
+    if (left < 0) return at_rank(i);
   }
-  return order[count - 1];
+  return at_rank(count - 1);
 }
 
 Sampler::Sampler(LanguageModel& model, const Vocabulary& vocabulary, const SamplingOptions& options,

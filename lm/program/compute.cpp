@@ -35,9 +35,13 @@ Compute choose_device(const ComputeOptions& options) {
   const Precision precision = options.precision.value_or(Precision::fp32);
   if (device == Device::cpu) {
     check_input(precision != Precision::tf32,
-                "--precision {} is for a GPU; a CPU computes products in fp32 or bf16", name_of(precision));
+                "--precision {} is for a GPU; a CPU computes products in fp32, bf16 or int8",
+                name_of(precision));
     take_blas_buffers(threads());  // before the available memory is measured
   } else {
+    check_input(precision != Precision::int8,
+                "--precision {} is for a CPU; a GPU computes products in fp32, tf32 or bf16",
+                name_of(precision));
     const std::string why_not = cuda::unavailable();
     check_input(why_not.empty(), "--device {}: {}; use --device cpu", name_of(device), why_not);
   }
@@ -46,6 +50,7 @@ Compute choose_device(const ComputeOptions& options) {
 }
 
 std::string kernels_text(Precision precision) {
+  if (precision == Precision::int8) return name_of(multiplications_of_int8().front());
   if (precision != Precision::bf16)
     return fmt::format("{} and OpenBLAS's {} kernels", name_of(multiplication_of_fp32()), blas_kernel());
   const auto& [fastest, speedup] = fastest_bf16();

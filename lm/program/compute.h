@@ -19,7 +19,7 @@ namespace rondo {
 
 inline std::vector<std::string> names_of(Device) { return {name_of(Device::cpu), name_of(Device::cuda)}; }
 namespace cuda {
-inline std::vector<std::string> names_of(Precision) { return {"fp32", "tf32", "bf16"}; }
+inline std::vector<std::string> names_of(Precision) { return {"fp32", "tf32", "bf16", "int8"}; }
 }  // namespace cuda
 
 /// What the command line says of it.
@@ -35,7 +35,7 @@ struct Compute {
   std::int64_t ranks = 1;  // processes that train together, each with so many threads or a GPU
 };
 /// Sets the number of threads and the precision of products. InputError, with the reason, if the GPU cannot
-/// be used, or for tf32 on a CPU.
+/// be used, or for tf32 on a CPU or int8 on a GPU.
 Compute choose_device(const ComputeOptions& options);
 /// What computes products on this CPU, and of bf16 whether it is faster than fp32: "AVX-512 and OpenBLAS's
 /// SkylakeX kernels", "AVX-512 BF16, products 1.9 times as fast as in fp32".

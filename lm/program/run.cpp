@@ -30,7 +30,8 @@ Keys keys_of(Provenance& made_by) {
       {"version", &made_by.version, "of the program"},
       {"command", &made_by.command, any_text(), "", "what was typed"},
       {"device", choice(made_by.device), "where it was computed"},
-      {"precision", choice(made_by.precision), "in which matrices were multiplied"},
+      {"precision", choice(made_by.precision),
+       "in which matrices were multiplied; int8: the weights are of lm quantize"},
       {"threads", &made_by.threads, at_least(0), "threads", "that computed"},
       {"ranks", &made_by.ranks, any_count(), "processes",
        "that computed, each with so many threads or a GPU"},
@@ -238,6 +239,13 @@ OpenRun open_run_without_weights(const std::string& path) {
               folder.path.string(), folder.model().filename().string());
   check_model_layout(folder.model(), *model);
   return {std::move(folder), std::move(config), std::move(model)};
+}
+
+Compute choose_device_for(ComputeOptions options, const std::string& run) {
+  const bool in_int8 = read_config(open_run_folder(run)).made_by.precision == Precision::int8;
+  if (in_int8 && !options.precision && options.device.value_or(Device::cpu) == Device::cpu)
+    options.precision = Precision::int8;
+  return choose_device(options);
 }
 
 OpenRun open_run(const std::string& path, Device device) {

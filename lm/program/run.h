@@ -129,6 +129,10 @@ struct OpenRun {
     refuse_task(folder, config, wanted);
   }
 };
+/// choose_device() for a command that uses this run: for one of `lm quantize` a CPU computes in int8 unless
+/// the options say otherwise. InputErrors of open_run_folder() and read_config().
+Compute choose_device_for(ComputeOptions options, const std::string& run);
+
 /// Opens a run of any task. InputError naming the file for anything missing, broken or contradicting the rest
 /// of the run.
 OpenRun open_run(const std::string& path, Device device = Device::cpu);

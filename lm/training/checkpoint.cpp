@@ -5,14 +5,20 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <list>
 #include <set>
 
 #include "tensor/error.h"
+#include "tensor/products/int8.h"
 
 namespace rondo {
 namespace {
 
 constexpr const char* real_name = sizeof(real) == 4 ? "F32" : "F64";
+constexpr const char* int8_name = "I8";
+
+/// The scales of a matrix in int8, beside it.
+std::string scales_of(const std::string& name) { return name + ".row_scales"; }
 
 /// Returns x. Throws Error for a tensor of a model without memory.
 const Tensor& in_memory(const Tensor& x) {
@@ -46,13 +52,25 @@ void write(const std::filesystem::path& path, const NamedTensors& tensors, const
   write_safetensors(path, std::move(bytes), metadata);
 }
 
-const TensorEntry& entry_of(const Safetensors& file, const std::string& name, const Shape& shape) {
+const TensorEntry& entry_of(const Safetensors& file, const std::string& name, const Shape& shape,
+                            const std::string& dtype = real_name) {
   const TensorEntry& entry = file.get(name);
   check_input(
-      entry.dtype == real_name && entry.shape == extents(shape),
+      entry.dtype == dtype && entry.shape == extents(shape),
       "{}: {} is {} [{}] where this model has {} {}; the file belongs to another recipe or vocabulary",
-      file.name(), name, entry.dtype, fmt::join(entry.shape, ", "), real_name, shape);
+      file.name(), name, entry.dtype, fmt::join(entry.shape, ", "), dtype, shape);
   return entry;
+}
+
+/// Throws InputError unless all are finite and at least `least`.
+void check_numbers(const Safetensors& file, const std::string& name, const std::vector<real>& numbers,
+                   real least) {
+  const auto bad = std::find_if(numbers.begin(), numbers.end(), [least](real number) {
+    return !(number >= least && number <= std::numeric_limits<real>::max());
+  });
+  if (bad == numbers.end()) return;
+  check_input(std::isfinite(*bad), "{}: {} holds numbers that are not finite", file.name(), name);
+  throw InputError(fmt::format("{}: {} holds {}, which is below {}", file.name(), name, *bad, least));
 }
 
 /// The values of a tensor. InputError unless all are finite and at least `least`.
@@ -61,12 +79,8 @@ std::vector<real> numbers_of(const Safetensors& file, const std::string& name, c
   const TensorEntry& entry = entry_of(file, name, shape);
   std::vector<real> numbers(entry.size() / sizeof(real));
   file.read(entry, std::as_writable_bytes(std::span(numbers)));
-  const auto bad = std::find_if(numbers.begin(), numbers.end(), [least](real number) {
-    return !(number >= least && number <= std::numeric_limits<real>::max());
-  });
-  if (bad == numbers.end()) return numbers;
-  check_input(std::isfinite(*bad), "{}: {} holds numbers that are not finite", file.name(), name);
-  throw InputError(fmt::format("{}: {} holds {}, which is below {}", file.name(), name, *bad, least));
+  check_numbers(file, name, numbers, least);
+  return numbers;
 }
 
 /// Every tensor of a model's file: use(name, shape, the minimum of its values, its view in the model).
@@ -79,13 +93,34 @@ void for_each_tensor(const Module& model, Use use) {
     use(buffer->name(), buffer->shape(), buffer->least(), [buffer] { return buffer->tensor(); });
 }
 
+bool is_int8(const TensorEntry& entry) { return entry.dtype == int8_name; }
+
+/// The same of a tensor of a model, which may be in int8.
+std::vector<real> weights_of(const Safetensors& file, const std::string& name, const Shape& shape,
+                             real least) {
+  const TensorEntry& entry = file.get(name);
+  if (!is_int8(entry)) return numbers_of(file, name, shape, least);
+  const std::vector<real> scales = numbers_of(file, scales_of(name), Shape{shape.rows()}, 0);
+  std::vector<int8_t> multiples(entry.size());
+  file.read(entry, std::as_writable_bytes(std::span(multiples)));
+  std::vector<real> numbers(multiples.size());
+  const auto columns = static_cast<size_t>(shape.columns());
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = multiples[i] * scales[i / columns];
+  check_numbers(file, name, numbers, least);
+  return numbers;
+}
+
 void check_layout(const Safetensors& file, const Module& model) {
-  const size_t count = model.segments().size() + model.buffers().size();
+  const size_t count = model.segments().size() + model.buffers().size() +
+                       static_cast<size_t>(std::ranges::count_if(file.tensors(), is_int8));
   check_input(file.tensors().size() == count,
               "{}: holds {} tensors where this model has {}; the file belongs to another recipe", file.name(),
               file.tensors().size(), count);
-  for_each_tensor(
-      model, [&](const std::string& name, const Shape& shape, real, auto) { entry_of(file, name, shape); });
+  for_each_tensor(model, [&](const std::string& name, const Shape& shape, real, auto) {
+    const bool in_int8 = is_int8(file.get(name));
+    entry_of(file, name, shape, in_int8 ? int8_name : real_name);
+    if (in_int8) entry_of(file, scales_of(name), Shape{shape.rows()});
+  });
 }
 
 /// Before values are read for use.
@@ -126,14 +161,44 @@ std::optional<Tensor> parameter_named(const Module& model, const std::string& na
   return std::nullopt;
 }
 
-void save_model(const std::filesystem::path& path, const Module& model) {
+namespace {
+/// Contiguous, on the host. Throws Diverged if a number is not finite.
+NamedTensors finite_tensors_of(const Module& model) {
   NamedTensors kept;
   for_each_tensor(model, [&](const std::string& name, const Shape&, real, auto tensor) {
     kept.emplace_back(name, on_host(tensor()));
   });
   if (const std::string name = first_not_finite_of(kept); !name.empty())
     throw Diverged(fmt::format("the model to be saved is not finite: {}", name));
-  write(path, kept, {{"format", "pt"}});
+  return kept;
+}
+const Metadata metadata_of_model = {{"format", "pt"}};
+}  // namespace
+
+void save_model(const std::filesystem::path& path, const Module& model) {
+  write(path, finite_tensors_of(model), metadata_of_model);
+}
+
+void save_model_in_int8(const std::filesystem::path& path, const Module& model) {
+  std::vector<TensorBytes> bytes;
+  std::list<std::vector<int8_t>> all_multiples;  // what the bytes lie in
+  NamedTensors kept = finite_tensors_of(model), all_scales;
+  for (const auto& [name, tensor] : kept) {
+    const Shape& shape = tensor.shape();
+    const bool is_matrix = shape.dimensions() >= 2 && shape.rows() > 1;
+    if (!is_matrix || !parameter_named(model, name)) {  // statistics stay as they are
+      bytes.push_back(as_bytes(name, tensor));
+      continue;
+    }
+    std::vector<int8_t>& multiples = all_multiples.emplace_back(static_cast<size_t>(shape.size()));
+    const Tensor& scales = all_scales.emplace_back(scales_of(name), Shape{shape.rows()}).second;
+    for (int64_t row = 0, columns = shape.columns(); row < shape.rows(); ++row)
+      scales.mutable_data()[row] =
+          round_to_int8(tensor.data() + row * columns, columns, multiples.data() + row * columns);
+    bytes.push_back({name, int8_name, extents(shape), std::as_bytes(std::span(multiples))});
+  }
+  for (const auto& [name, scales] : all_scales) bytes.push_back(as_bytes(name, scales));
+  write_safetensors(path, std::move(bytes), metadata_of_model);
 }
 
 void load_model(const std::filesystem::path& path, const Module& model) {
@@ -141,7 +206,7 @@ void load_model(const std::filesystem::path& path, const Module& model) {
   check_layout(file, model);
   check_values_or_warn(file);
   for_each_tensor(model, [&](const std::string& name, const Shape& shape, real least, auto tensor) {
-    in_memory(tensor()).set(numbers_of(file, name, shape, least).data());
+    in_memory(tensor()).set(weights_of(file, name, shape, least).data());
   });
 }
 
@@ -150,7 +215,7 @@ void check_model(const std::filesystem::path& path, const Module& model) {
   check_layout(file, model);
   file.check_values();
   for_each_tensor(model, [&](const std::string& name, const Shape& shape, real least, auto) {
-    numbers_of(file, name, shape, least);
+    weights_of(file, name, shape, least);
   });
 }
 

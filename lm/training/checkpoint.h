@@ -27,8 +27,11 @@ std::optional<Tensor> parameter_named(const Module& model, const std::string& na
 /// and buffers give the same bytes. Throws Diverged, and writes nothing, if a number is not finite: no
 /// command would read the file.
 void save_model(const std::filesystem::path& path, const Module& model);
-/// Reads weights and buffers into a model of the same layout. InputError naming the file and the tensor if a
-/// name or a shape differs or a number is invalid; naming the file if it is damaged.
+/// The same with matrices in int8: each row of NAME as multiples of its scale in NAME.row_scales
+/// (tensor/products/int8.h). The errors of save_model().
+void save_model_in_int8(const std::filesystem::path& path, const Module& model);
+/// Reads weights and buffers, of either kind of file, into a model of the same layout. InputError naming the
+/// file and the tensor if a name or a shape differs or a number is invalid; naming the file if it is damaged.
 void load_model(const std::filesystem::path& path, const Module& model);
 /// Throws the same errors, without the warning, and does not change the model, which needs no memory.
 void check_model(const std::filesystem::path& path, const Module& model);

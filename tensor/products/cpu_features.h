@@ -21,6 +21,7 @@ inline bool cpu_has_avx512() {
          __builtin_cpu_supports("avx512cd");
 }
 inline bool cpu_has_avx512_bf16() { return cpu_has_avx512() && __builtin_cpu_supports("avx512bf16"); }
+inline bool cpu_has_avx512_vnni() { return cpu_has_avx512() && __builtin_cpu_supports("avx512vnni"); }
 
 /// AMX with products of bf16 (not every compiler's __builtin_cpu_supports() knows it), and whether the system
 /// has enabled its registers. It must also grant them: system_grants_amx().

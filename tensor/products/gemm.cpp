@@ -189,9 +189,12 @@ void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, con
   const Operand from{start.defined() ? start.read_operand().data : nullptr, stride};
   if (is_gpu(c.device()))
     return gpu_gemm(extents, x, Transpose::no, weight, transpose, Packing::kept, from, c);
-  const Timed timed = timing(extents, letters(Transpose::no, transpose), name_of_packed());
-  const Packing packing = extents.m <= max_rows_over_kept_pack ? Packing::kept : Packing::once;
-  packed_gemm(x, Transpose::no, weight, transpose, packing, from, c);
+  const bool fits_int8 = transpose == Transpose::yes && extents.k <= most_int8_terms;
+  const Multiplication by = fits_int8 ? multiplication_of_weights() : multiplication();
+  const bool in_int8 = by.kernels->word == Word::quad;  // then the weights are not trained
+  const Timed timed = timing(extents, letters(Transpose::no, transpose), in_int8 ? "int8" : name_of_packed());
+  const Packing packing = in_int8 || extents.m <= max_rows_over_kept_pack ? Packing::kept : Packing::once;
+  packed_gemm(x, Transpose::no, weight, transpose, packing, from, c, by);
 }
 
 void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, bool add,

@@ -258,11 +258,10 @@ void multiply(Product it, int64_t rows, Device device) {
 }  // namespace
 
 void packed_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
-                 Packing packing, Operand start, const Tensor& c) {
-  const Multiplication by = multiplication();
+                 Packing packing, Operand start, const Tensor& c, const Multiplication& by) {
   const bool transposed = transpose_a == Transpose::yes;
   const Panels panels = packed(b, transpose_b, by, packing);
-  const bool copied = by.rounded || better_copied(a, transposed);
+  const bool copied = by.rounded || by.kernels->word == Word::quad || better_copied(a, transposed);
   multiply({{a.read_operand(), transposed},
             copied,
             by,

@@ -10,11 +10,12 @@
 namespace rondo {
 
 /// c = start + op(a) op(b); op transposes or not. `start` is a matrix like c (or c itself), one row that is
-/// repeated (row stride 0), or null for zero. The caller checks shapes. Operands are rounded as
-/// set_precision() has it. The value of an element depends neither on the number of rows nor on the number of
-/// threads.
+/// repeated (row stride 0), or null for zero. The caller checks shapes, and that quads multiply only x W^T,
+/// of up to most_int8_terms terms. The value of an element depends neither on the number of rows nor on the
+/// number of threads.
 void packed_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
-                 Packing packing, Operand start, const Tensor& c);
+                 Packing packing, Operand start, const Tensor& c,
+                 const Multiplication& by = multiplication());
 
 /// The same for each matrix of a batch, [N, rows, columns] all three; c = op(a) op(b), or added to c. Each
 /// thread computes whole matrices, so that small ones are shared, too.

@@ -9,6 +9,7 @@
 #include "tensor/allocator.h"
 #include "tensor/kernels/kernels.h"
 #include "tensor/products/bf16.h"
+#include "tensor/products/int8.h"
 #include "tensor/threads.h"
 
 namespace rondo {
@@ -188,6 +189,32 @@ void pack_panel(const Tensor& b, Transpose transpose, int64_t width, int64_t k, 
                          count - j, to + word * width + j, width);
 }
 
+/// The words of a row in int8; zeros fill the last quad.
+void make_quads(const real* from, int64_t terms, int64_t words, real* to) {
+  to[words - 1] = 0;
+  auto* const multiples = reinterpret_cast<int8_t*>(to + int8_header);
+  to[0] = round_to_int8(from, terms, multiples);
+  int32_t sum = 0;
+  for (int64_t k = 0; k < terms; ++k) sum -= 128 * multiples[k];
+  std::memcpy(to + 1, &sum, sizeof sum);
+}
+
+/// A panel of rows of b in int8, to each of whose terms 128 is added. Columns behind the last are zeros.
+void pack_quads(const Tensor& b, const PanelLayout& layout, int64_t panel, real* to) {
+  const int64_t words = layout.words(0), width = layout.width(), begin = panel * width;
+  const int64_t count = std::min(width, layout.columns - begin);
+  if (count < width) std::fill(to, to + words * width, real(0));
+  std::vector<real> row(static_cast<size_t>(words));
+  for (int64_t j = 0; j < count; ++j) {
+    make_quads(b.data() + (begin + j) * b.row_stride(), layout.inner, words, row.data());
+    for (int64_t w = 0; w < words; ++w) {
+      const uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(row[static_cast<size_t>(w)])) ^
+                            (w < int8_header ? 0 : 0x80808080);
+      std::memcpy(to + w * width + j, &bits, sizeof bits);
+    }
+  }
+}
+
 /// A storage keeps packs of up to this many times its size, which is enough for a weight that is used forward
 /// and backward, whole and gate by gate. Beyond that the oldest pack is dropped.
 constexpr int64_t max_kept = 4;
@@ -204,6 +231,9 @@ int64_t left_stride(int64_t count) {
 void pack(const Tensor& b, Transpose transpose, const Multiplication& it, real* to) {
   if (!has_memory(b.device())) return;
   const PanelLayout layout(b, transpose, *it.kernels);
+  if (it.kernels->word == Word::quad)
+    return parallel_for(layout.panels(), layout.size() >= parallel_packing,
+                        [&](int64_t panel) { pack_quads(b, layout, panel, to + layout.place(0, panel)); });
   with_words(it, [&](auto words) {
     parallel_for(layout.blocks() * layout.panels(), layout.size() >= parallel_packing, [&](int64_t i) {
       const int64_t block = i / layout.panels(), panel = i % layout.panels();
@@ -389,7 +419,12 @@ LeftRows packed_left(const LeftRows& from, int64_t rows, int64_t terms, const Mu
                      real* room) {
   const TileKernels& kernels = *multiplication.kernels;
   const bool transposed = from.transposed && kernels.left_side == LeftSide::any;
-  const int64_t stride = left_stride(transposed ? rows : kernels.words(terms));
+  const int64_t words_of_row = kernels.words(terms), stride = left_stride(transposed ? rows : words_of_row);
+  if (kernels.word == Word::quad) {
+    for (int64_t i = 0; i < rows; ++i)
+      make_quads(from.a.data + i * from.a.row_stride, terms, words_of_row, room + i * stride);
+    return {{room, stride}, false};
+  }
   with_words(multiplication, [&](auto words) {
     using Words = decltype(words);
     if (transposed)

@@ -43,7 +43,7 @@ struct PanelLayout {
 /// Whether a copy of b is made for one product only, or its storage keeps the copy until b is written.
 enum class Packing { once, kept };
 
-/// Packs op(b) to layout.size() numbers.
+/// Packs op(b) to layout.size() numbers; of quads only with Transpose::yes, because each row has a scale.
 void pack(const Tensor& b, Transpose transpose, const Multiplication& multiplication, real* to);
 /// The packed op(b).
 struct Panels {
@@ -79,7 +79,7 @@ struct LeftRows {
 /// Numbers that packed_left() needs for so many rows of a block of the layout.
 int64_t room_for_left(int64_t rows, const PanelLayout& layout);
 /// The words of `rows` rows of a block, `terms` terms each, written to `room` with a stride that does not
-/// clash: transposed if `from` is and the kernels can read it.
+/// clash: transposed if `from` is and the kernels can read it. Of quads only what is not transposed.
 LeftRows packed_left(const LeftRows& from, int64_t rows, int64_t terms, const Multiplication& multiplication,
                      real* room);
 

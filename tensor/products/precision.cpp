@@ -135,6 +135,10 @@ const PairKernels* pair_kernels() {
 }
 
 Multiplication multiplication() { return choice().multiplication; }
+Multiplication multiplication_of_weights() {
+  static const std::vector<Multiplication> of_int8 = multiplications_of_int8();
+  return precision() == Precision::int8 && !of_int8.empty() ? of_int8.front() : multiplication();
+}
 void multiply_by(const Multiplication& wanted) { choice().multiplication = wanted; }
 
 Multiplication multiplication_of_fp32() { return {&fastest_of_numbers(), false}; }
@@ -142,6 +146,18 @@ std::vector<Multiplication> multiplications_of_bf16() {
   std::vector<Multiplication> all;
   for (const TileKernels* kernels : kernels_of_pairs()) all.push_back({kernels, true});
   for (const TileKernels* kernels : kernels_of_numbers()) all.push_back({kernels, true});
+  return all;
+}
+
+std::vector<Multiplication> multiplications_of_int8() {
+  std::vector<Multiplication> all;
+#ifdef RONDO_X86_KERNELS
+  if (cpu_has_avx512_vnni()) all.push_back({&kernels_of_int8_vnni, false});
+  if (cpu_has_avx2()) all.push_back({&kernels_of_int8_avx2, false});
+#endif
+#ifndef RONDO_DOUBLE
+  all.push_back({&kernels_of_int8, false});
+#endif
   return all;
 }
 

@@ -11,7 +11,7 @@
 
 namespace rondo {
 
-using cuda::Precision;  // fp32, tf32 or bf16
+using cuda::Precision;  // fp32, tf32, bf16 or int8
 /// Sets the precision of all later products, on all devices; it is fp32 before the first call. Do not call it
 /// while other threads compute products. A CPU computes tf32 in fp32, and the library in double always in
 /// double.
@@ -38,6 +38,11 @@ struct Multiplication {
 };
 /// The one in use now.
 Multiplication multiplication();
+/// That of products with weights, x W^T: of quads in int8, else the same.
+Multiplication multiplication_of_weights();
+/// All ways in which this CPU multiplies int8, the fastest first. All give the same integers. The library in
+/// double has none.
+std::vector<Multiplication> multiplications_of_int8();
 /// The fastest for fp32 on this CPU.
 Multiplication multiplication_of_fp32();
 /// All ways in which this CPU multiplies bf16. On x86-64 with FMA all but AMX give the same bits: numbers of

@@ -10,8 +10,15 @@
 namespace rondo {
 
 /// What operands consist of: numbers or, in the same 32 bits, two terms rounded to bfloat16, the earlier one
-/// in the upper half. A pair is kept as the bits of a float that is only loaded and stored.
-enum class Word { number, pair };
+/// in the upper half, or four in int8, the earliest in the lowest byte. Pairs and quads are kept as the bits
+/// of a float that is only loaded and stored.
+enum class Word { number, pair, quad };
+
+/// Words before the quads of a row or a column: its scale and, of a row of the left side, -128 times the sum
+/// of its terms (tensor/products/int8_kernels.cpp).
+constexpr int64_t int8_header = 2;
+/// The sum of more products may not fit into 32 bits.
+constexpr int64_t most_int8_terms = int64_t{1} << 17;
 
 /// One tile of c over a block of terms. The last register of a row may be filled only in part.
 struct Tile {
@@ -46,13 +53,14 @@ struct TileKernels {
   void (*release)();  // what a thread calls after its last tile
   /// The same instructions with all operands in registers, to measure the peak: `rounds` times the
   /// multiplications of one word of a tile of full size. *factor and the register at `weights` are zeros.
+  /// Null of quads.
   real (*multiply_in_registers)(int64_t rounds, const real* factor, const real* weights);
 
-  int64_t terms_of_word() const { return word == Word::pair ? 2 : 1; }
-  /// Of so many terms, with the padding.
+  int64_t terms_of_word() const { return word == Word::quad ? 4 : word == Word::pair ? 2 : 1; }
+  /// Of so many terms, with the padding and, of quads, the header.
   int64_t words(int64_t terms) const {
     const int64_t terms_of_step = step * terms_of_word();
-    return (terms + terms_of_step - 1) / terms_of_step * step;
+    return (terms + terms_of_step - 1) / terms_of_step * step + (word == Word::quad ? int8_header : 0);
   }
 };
 
@@ -68,10 +76,11 @@ struct PairKernels {
                        int64_t to_stride);
 };
 
-extern const TileKernels kernels_as_compiled;
+extern const TileKernels kernels_as_compiled, kernels_of_int8;
 #ifdef RONDO_X86_KERNELS
 extern const PairKernels pair_kernels_of_avx512_bf16;
 extern const TileKernels kernels_of_avx2, kernels_of_avx512, kernels_of_avx512_bf16, kernels_of_amx;
+extern const TileKernels kernels_of_int8_avx2, kernels_of_int8_vnni;
 #endif
 
 }  // namespace rondo

@@ -8,8 +8,8 @@
 #include <new>
 
 #include "lm/program/recipe.h"
-#include "lm/settings/settings.h"
 #include "lm/program/terminal.h"
+#include "lm/settings/settings.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
@@ -119,8 +119,8 @@ TEST(CommandLine, HelpOfEachCommandFitsAndEndsWithAnExample) {
   expect_contains(output_of_lm({"--version"}), RONDO_VERSION);
   for (const std::string command :
        {"train",    "sweep",  "finetune", "eval",       "score",  "generate", "translate",
-        "classify", "answer", "embed",    "transcribe", "import", "export",   "ngram",
-        "bleu",     "info",   "recipes",  "probe",      "table",  "plot"}) {
+        "classify", "answer", "embed",    "transcribe", "import", "export",   "quantize",
+        "ngram",    "bleu",   "info",     "recipes",    "probe",  "table",    "plot"}) {
     expect_contains(all, "\n  " + command);
     const std::string help = output_of_lm({command, "--help"});
     EXPECT_EQ(output_of_lm({"help", command}), help);
