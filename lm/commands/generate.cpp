@@ -113,10 +113,13 @@ int generate_on_request(const GenerateOptions& options, const OpenRun& run, cons
       StopStrings until(asked.stops);
       std::string text;
       std::int64_t symbols = 0;
-      for (; symbols < asked.symbols && !until.stopped(); ++symbols) text += until.take(sampler.next());
-      candidates.push_back({{"text", text + until.rest()},
-                            {"symbols", symbols},
-                            {"log_probability", sampler.log_probability()}});
+      double log_probability = 0;
+      for (; symbols < asked.symbols && !until.stopped(); ++symbols) {
+        text += until.take(sampler.next());
+        log_probability += sampler.log_probability();
+      }
+      candidates.push_back(
+          {{"text", text + until.rest()}, {"symbols", symbols}, {"log_probability", log_probability}});
     }
     return nlohmann::ordered_json{{"candidates", candidates}, {"unknown", prompt.unknown}};
   });

@@ -120,17 +120,21 @@ std::vector<real> Sampler::logits() {
 
 std::string Sampler::next() {
   const NoGradient guard;
-  const std::vector<real> scores = logits();
+  last_logits_ = logits();
   const RandomKey key{.seed = options_.seed, .name = hash_of("sampling")};
   const int32_t banned = options_.allow_unknown ? -1 : vocabulary_.unknown_id().value_or(-1);
-  const int32_t id = sample_symbol(scores, options_, uniform_from(key.bits(drawn_++)), banned);
+  const int32_t id = sample_symbol(last_logits_, options_, uniform_from(key.bits(drawn_++)), banned);
   options_.rank = 0;
   unread_ = {id};
-  const real most = std::ranges::max(scores);
-  double sum = 0;
-  for (const real it : scores) sum += std::exp(static_cast<double>(it) - most);
-  log_probability_ += static_cast<double>(scores[id]) - most - std::log(sum);
   return writer_.next(vocabulary_.symbol(id));
+}
+
+double Sampler::log_probability() const {
+  check(drawn_ > 0, "[sampling] no symbol has been drawn");
+  const real most = std::ranges::max(last_logits_);
+  double sum = 0;
+  for (const real it : last_logits_) sum += std::exp(static_cast<double>(it) - most);
+  return static_cast<double>(last_logits_[unread_.back()]) - most - std::log(sum);
 }
 
 // --- Stop strings ---

@@ -51,8 +51,8 @@ class Sampler {
   std::string read(const std::vector<int32_t>& ids, const std::vector<std::string>& written);
   /// The text of the next symbol, as it continues the previous text.
   std::string next();
-  /// The logarithm of the probability, at a temperature of 1, of all symbols that next() has returned.
-  double log_probability() const { return log_probability_; }
+  /// The logarithm of the probability, at a temperature of 1, of the symbol that next() has returned last.
+  double log_probability() const;
 
  private:
   /// Reads what is unread, and returns the logits of the next symbol.
@@ -66,7 +66,7 @@ class Sampler {
   std::vector<int32_t> unread_;  // symbols that the model has not read yet
   SymbolWriter writer_;
   uint64_t drawn_ = 0;
-  double log_probability_ = 0;
+  std::vector<real> last_logits_;
 };
 
 // --- Stop strings ---
