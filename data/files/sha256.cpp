@@ -31,10 +31,4 @@ std::string Sha256::hex() {
   return text;
 }
 
-std::string sha256_hex(std::string_view bytes) {
-  Sha256 digest;
-  digest.update(bytes);
-  return digest.hex();
-}
-
 }  // namespace rondo

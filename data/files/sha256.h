@@ -21,6 +21,10 @@ class Sha256 {
  private:
   std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
 };
-std::string sha256_hex(std::string_view bytes);
+inline std::string sha256_hex(std::string_view bytes) {
+  Sha256 digest;
+  digest.update(bytes);
+  return digest.hex();
+}
 
 }  // namespace rondo

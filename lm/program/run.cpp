@@ -241,7 +241,8 @@ OpenRun open_run_without_weights(const std::string& path) {
   return {std::move(folder), std::move(config), std::move(model)};
 }
 
-Compute choose_device_for(ComputeOptions options, const std::string& run) {
+Compute choose_device_for(const ComputeOptions& given, const std::string& run) {
+  ComputeOptions options = given;
   const bool in_int8 = read_config(open_run_folder(run)).made_by.precision == Precision::int8;
   if (in_int8 && !options.precision && options.device.value_or(Device::cpu) == Device::cpu)
     options.precision = Precision::int8;

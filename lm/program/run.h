@@ -131,7 +131,7 @@ struct OpenRun {
 };
 /// choose_device() for a command that uses this run: for one of `lm quantize` a CPU computes in int8 unless
 /// the options say otherwise. InputErrors of open_run_folder() and read_config().
-Compute choose_device_for(ComputeOptions options, const std::string& run);
+Compute choose_device_for(const ComputeOptions& given, const std::string& run);
 
 /// Opens a run of any task. InputError naming the file for anything missing, broken or contradicting the rest
 /// of the run.

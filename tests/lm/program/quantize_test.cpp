@@ -73,7 +73,9 @@ TEST_F(Quantize, TheFileHoldsMultiplesOfScales) {
   save_model_in_int8(*data / "saved_again", *run.model);
   const TensorsInMemory again(*data / "saved_again");
   for (const TensorEntry& it : after.entries)
-    if (it.dtype == "I8") EXPECT_EQ(again.values.at(it.name), after.values.at(it.name)) << it.name;
+    if (it.dtype == "I8") {
+      EXPECT_EQ(again.values.at(it.name), after.values.at(it.name)) << it.name;
+    }
 }
 
 TEST_F(Quantize, WhatItCannotDoIsRefused) {
