@@ -28,10 +28,19 @@ void check_keeps_model(const Setting& setting, const Key& key, const std::string
               where);
 }
 
+/// Throws InputError for a run of `lm quantize`.
+void check_not_int8(const RunFolder& run, const RunConfig& config) {
+  check_input(
+      config.made_by.precision != Precision::int8,
+      "{}: its weights are in int8, for use and not for training; train the run that it was made of: {}",
+      run.path.string(), config.made_by.command);
+}
+
 /// Throws InputError unless the run can be finetuned; it says how to finish a training.
 void check_finished(const RunFolder& run, const RunConfig& config) {
   const Recipe& recipe = config.recipe;
   const std::string folder = run.path.string();
+  check_not_int8(run, config);
   check_input(recipe.language_modelling(), "{}: a run of the task {}, and finetuning is for language models",
               folder, recipe.task_name);
   check_input(file_is_there(run.model()), "{}: holds no model to finetune yet; train it first: {}", folder,
@@ -112,6 +121,7 @@ void check_may_change_beside_vocabulary(const Setting& setting, const Key& set) 
 RunConfig initialization_from(const std::string& base, const std::vector<Setting>& settings) {
   const RunFolder run = open_run_folder(base);
   RunConfig config = read_config(run);
+  check_not_int8(run, config);
   Recipe& recipe = config.recipe;
   const std::string why = recipe.task->belongs_to_data();
   check_input(why.empty(), "--init-from {}: a run of the task {}, which cannot begin on other data: {}",
@@ -165,10 +175,7 @@ PreparedTraining::PreparedTraining(const TrainOptions& options, bool leads) : re
     check_input(config.made_by.imported_from.empty() || has_base(),
                 "{}: imported, so there is no training to resume; to train it further: {}", run.path.string(),
                 command_with({"finetune", run.path.string(), "--data", "DIR"}));
-    check_input(
-        config.made_by.precision != Precision::int8,
-        "{}: its weights are in int8, for use and not for training; resume the run that it was made of: {}",
-        run.path.string(), config.made_by.command);
+    check_not_int8(run, config);
     for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
     let_given_epochs_end(config.recipe, options.settings);
     before = config.made_by;

@@ -125,16 +125,17 @@ std::string Sampler::next() {
   const int32_t banned = options_.allow_unknown ? -1 : vocabulary_.unknown_id().value_or(-1);
   const int32_t id = sample_symbol(last_logits_, options_, uniform_from(key.bits(drawn_++)), banned);
   options_.rank = 0;
+  last_id_ = id;
   unread_ = {id};
   return writer_.next(vocabulary_.symbol(id));
 }
 
 double Sampler::log_probability() const {
-  check(drawn_ > 0, "[sampling] no symbol has been drawn");
+  check(last_id_ >= 0, "[sampling] no symbol has been drawn");
   const real most = std::ranges::max(last_logits_);
   double sum = 0;
   for (const real it : last_logits_) sum += std::exp(static_cast<double>(it) - most);
-  return static_cast<double>(last_logits_[unread_.back()]) - most - std::log(sum);
+  return static_cast<double>(last_logits_[last_id_]) - most - std::log(sum);
 }
 
 // --- Stop strings ---

@@ -66,6 +66,7 @@ class Sampler {
   std::vector<int32_t> unread_;  // symbols that the model has not read yet
   SymbolWriter writer_;
   uint64_t drawn_ = 0;
+  int32_t last_id_ = -1;
   std::vector<real> last_logits_;
 };
 

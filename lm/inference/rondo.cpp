@@ -102,6 +102,8 @@ class Place {
     for (const std::int32_t id : ids) text += writer_.next(model_->symbol(id));
     for (; !ids.empty(); ids = ids.subspan(std::min(ids.size(), piece)))
       read(ids.first(std::min(ids.size(), piece)));
+    // A state is a view of those of all steps, whose memory it would keep.
+    states_ = mapped(states_, [](const Variable& x) { return Variable(clone(x.value())); });
     return text;
   }
 

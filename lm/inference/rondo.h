@@ -70,7 +70,7 @@ int64_t rondo_generate(const rondo_state* state, size_t symbols, const rondo_sam
 /* How many threads compute, for all models; as many as there are processors, or OMP_NUM_THREADS, otherwise.
  * Not while another thread computes. 0, or -1. */
 int rondo_set_threads(int count);
-/* Why the last function of this thread that failed did so, on one line; empty if none has. Valid until the
+/* Why the last function of this thread that failed did so; empty if none has. Valid until the
  * next one fails. */
 const char* rondo_last_error(void);
 

@@ -111,8 +111,11 @@ std::vector<real> weights_of(const Safetensors& file, const std::string& name, c
 }
 
 void check_layout(const Safetensors& file, const Module& model) {
-  const size_t count = model.segments().size() + model.buffers().size() +
-                       static_cast<size_t>(std::ranges::count_if(file.tensors(), is_int8));
+  size_t count = 0;
+  for_each_tensor(model, [&](const std::string& name, const Shape&, real, auto) {
+    const auto found = std::ranges::find(file.tensors(), name, &TensorEntry::name);
+    count += found != file.tensors().end() && is_int8(*found) ? 2 : 1;
+  });
   check_input(file.tensors().size() == count,
               "{}: holds {} tensors where this model has {}; the file belongs to another recipe", file.name(),
               file.tensors().size(), count);

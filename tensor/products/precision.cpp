@@ -151,11 +151,11 @@ std::vector<Multiplication> multiplications_of_bf16() {
 
 std::vector<Multiplication> multiplications_of_int8() {
   std::vector<Multiplication> all;
-#ifdef RONDO_X86_KERNELS
+#if defined(RONDO_X86_KERNELS) && !defined(RONDO_INFERENCE_ALONE)
   if (cpu_has_avx512_vnni()) all.push_back({&kernels_of_int8_vnni, false});
   if (cpu_has_avx2()) all.push_back({&kernels_of_int8_avx2, false});
 #endif
-#ifndef RONDO_DOUBLE
+#if !defined(RONDO_DOUBLE) && !defined(RONDO_INFERENCE_ALONE)
   all.push_back({&kernels_of_int8, false});
 #endif
   return all;

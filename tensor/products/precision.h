@@ -41,7 +41,7 @@ Multiplication multiplication();
 /// That of products with weights, x W^T: of quads in int8, else the same.
 Multiplication multiplication_of_weights();
 /// All ways in which this CPU multiplies int8, the fastest first. All give the same integers. The library in
-/// double has none.
+/// double and that for inference alone have none.
 std::vector<Multiplication> multiplications_of_int8();
 /// The fastest for fp32 on this CPU.
 Multiplication multiplication_of_fp32();

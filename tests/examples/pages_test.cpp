@@ -19,14 +19,14 @@ namespace fs = std::filesystem;
 
 const fs::path source_folder = RONDO_SOURCE_DIR;
 
-/// The contents of the ```cpp blocks of a page, or of those of another language.
-std::vector<std::string> cpp_blocks(const std::string& page, const std::string& language = "cpp") {
+/// The contents of the blocks of a page in a language.
+std::vector<std::string> code_blocks(const std::string& page, const std::string& language = "cpp") {
   const std::string open = "\n```" + language + "\n", close = "\n```\n";
   std::vector<std::string> blocks;
   for (std::size_t at = page.find(open); at != std::string::npos; at = page.find(open, at)) {
     at += open.size();
     const std::size_t end = page.find(close, at);
-    if (end == std::string::npos) throw std::runtime_error("a block of C++ does not end");
+    if (end == std::string::npos) throw std::runtime_error("a block of code does not end");
     blocks.push_back(page.substr(at, end + 1 - at));
     at = end;
   }
@@ -68,8 +68,8 @@ TEST(Pages, ShowOnlyCodeThatIsTested) {
   std::size_t blocks = 0;
   for (const fs::path& page : pages()) {
     if (page.parent_path() == tour) continue;
-    std::vector<std::string> of_page = cpp_blocks(rondo::read_file(page));
-    for (const std::string& block : cpp_blocks(rondo::read_file(page), "c")) of_page.push_back(block);
+    std::vector<std::string> of_page = code_blocks(rondo::read_file(page));
+    for (const std::string& block : code_blocks(rondo::read_file(page), "c")) of_page.push_back(block);
     for (const std::string& block : of_page) {
       ++blocks;
       bool found = false;
@@ -88,7 +88,7 @@ TEST(Pages, OfTheTourShowTheSourceAsItIs) {
     std::string sources;
     for (const std::string& file : linked_files(page))
       if (fs::is_regular_file(tour / file)) sources += rondo::read_file(tour / file);
-    for (const std::string& block : cpp_blocks(page)) {
+    for (const std::string& block : code_blocks(page)) {
       ++blocks;
       EXPECT_NE(sources.find(block), std::string::npos)
           << "no file that " << entry.path() << " links to has this block any more:\n"
@@ -119,8 +119,8 @@ TEST(Makefile, CleansNoOtherFolders) {
 
 TEST(Pages, BlocksAreFoundWhole) {
   const std::string page = "a\n```cpp\nint a;\n```\n```sh\nls\n```\n\n```cpp\nint b;\nint c;\n```\n";
-  EXPECT_EQ(cpp_blocks(page), (std::vector<std::string>{"int a;\n", "int b;\nint c;\n"}));
-  EXPECT_THROW(cpp_blocks("\n```cpp\nint a;"), std::runtime_error);
+  EXPECT_EQ(code_blocks(page), (std::vector<std::string>{"int a;\n", "int b;\nint c;\n"}));
+  EXPECT_THROW(code_blocks("\n```cpp\nint a;"), std::runtime_error);
 }
 
 TEST(Pages, LinksAreFound) {

@@ -84,7 +84,9 @@ TEST_F(Quantize, WhatItCannotDoIsRefused) {
   expect_refused({"quantize", run, "--out", run8}, "holds a run already");
   expect_refused({"quantize", data->path("none"), "--out", out}, "no such folder");
   expect_refused({"train", "--out", run8, "--resume"}, "in int8, for use and not for training");
-  expect_refused({"finetune", run8, "--out", out}, run8);
+  expect_refused({"finetune", run8, "--out", out}, "in int8, for use and not for training");
+  expect_refused({"train", "--init-from", run8, "--data", data->path("data"), "--out", out},
+                 "in int8, for use and not for training");
   expect_refused(data->train("new", {"--precision", "int8"}), "for using a model, not for training");
   expect_refused({"eval", run8, "--dynamic"}, "weights in int8 are not trained");
   expect_refused({"eval", run8, "--device", "cuda", "--precision", "int8"}, "is for a CPU");
