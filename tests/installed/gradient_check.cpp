@@ -1,9 +1,10 @@
 // A program whose gradient check decides, for it is linked with the library in double: in float, the layer
 // normalisation of short rows is too steep for differences. Exit status 0: the gradients are right.
+#include "nn/gradient_check.h"
+
 #include <cstdio>
 
 #include "autograd/functions.h"
-#include "nn/gradient_check.h"
 #include "nn/recurrent/recurrent_stack.h"
 #include "tensor/random.h"
 
