@@ -16,7 +16,6 @@ struct Model : Module {
 };
 
 int main() {
-  static_assert(sizeof(real) == 8);
   Model model;
   const Tensor x({4, 2, 2});
   fill_uniform(x, {.seed = 1}, -1, 1);
@@ -25,5 +24,5 @@ int main() {
     return sum(h * h);
   });
   std::printf("%s: %.1e at %s\n", result.passed ? "good" : "BAD", result.largest_error, result.worst.c_str());
-  return result.passed ? 0 : 1;
+  return result.passed && sizeof(real) == 8 ? 0 : 1;
 }
