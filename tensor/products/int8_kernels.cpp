@@ -92,12 +92,13 @@ void run_tile_of(const Tile& it) {
       const Vec numbers(__builtin_convertvector(reinterpret_cast<Vec::IntegerLanes>(sum), Vec::Lanes));
       const Vec product = numbers * (Vec(left[0]) * Vec::load(it.panel + v * Vec::size));
       const int64_t columns = it.columns - v * Vec::size;
-      const real* const start = it.start.data + i * it.start.row_stride + v * Vec::size;
+      const int64_t place = i * it.start.row_stride + v * Vec::size;
+      const real* const start = it.start.data ? it.start.data + place : nullptr;
       real* const to = it.c.data + i * it.c.row_stride + v * Vec::size;
       if (columns >= Vec::size)
-        (it.start.data ? Vec::load(start) + product : product).store(to);
+        (start ? Vec::load(start) + product : product).store(to);
       else
-        (it.start.data ? Vec::load(start, columns) + product : product).store(to, columns);
+        (start ? Vec::load(start, columns) + product : product).store(to, columns);
     }
 }
 
