@@ -40,7 +40,7 @@ run_tests = [ -z "$$TMPDIR" ] && [ "$$(df --output=avail /dev/shm 2>/dev/null | 
  ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $$(($(JOBS) + 1))
 
 .PHONY: all help deps deps-test run everything test install install-double bench check check-format check-tidy check-cuda check-sanitize \
-        check-threads format docs tables clean build-gpu gpu-programs gpu-first gpu-visit gpu-check gpu-bench gpu-registers fuzz faults
+        check-aarch64 check-threads format docs tables clean build-gpu gpu-programs gpu-first gpu-visit gpu-check gpu-bench gpu-registers fuzz faults
 
 all: deps  ## build the program: build/bin/lm
 	@$(call configure,$(BUILD))
@@ -71,7 +71,7 @@ bench: deps  ## measure speed, where the time goes, and memory, beside PyTorch's
 	@$(call compile,$(BUILD),bench)
 	python3 bench/bench.py $(BUILD)/bin/bench $(if $(THREADS),--threads $(THREADS)) $(PEERS:%=--peer %) $(ONLY)
 
-check: check-format check-tidy docs check-cuda check-sanitize check-threads  ## format, clang-tidy, the API reference, the CUDA pass, sanitizers
+check: check-format check-tidy docs check-cuda check-aarch64 check-sanitize check-threads  ## format, clang-tidy, the API reference, the CUDA pass, aarch64, sanitizers
 
 check-format:
 	@[ "$(DEPS)" = no ] || .ci/dependencies --check
@@ -85,6 +85,12 @@ check-tidy: deps-test
 check-cuda: deps-test
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),rondo_cuda)
+
+check-aarch64: deps-test
+	@[ "$(DEPS)" = no ] || .ci/dependencies --check
+	@if ! command -v aarch64-linux-gnu-g++ >/dev/null || ! command -v qemu-aarch64 >/dev/null; then \
+	 echo 'aarch64: skipped, needs g++-aarch64-linux-gnu and qemu-user'; \
+	 else cmake -S tests/aarch64 -B $(BUILD)-aarch64 --log-level=NOTICE && $(call compile,$(BUILD)-aarch64,all) && $(call run_tests,$(BUILD)-aarch64); fi
 
 # By clang if there is one, so that both compilers compile everything.
 sanitize = -DRONDO_CUDA=OFF -DRONDO_SANITIZE=$(1) -DCMAKE_CXX_COMPILER=$(or $(CLANG),$(CXX))
@@ -164,7 +170,7 @@ deps-test:  # what the tests need, and the optional libraries as well
 	@[ "$(DEPS)" = no ] || .ci/dependencies --test
 
 clean:  ## remove all build folders
-	rm -rf $(BUILD) $(SANITIZED) $(BUILD)-threads $(CUDA_BUILD) $(FUZZ_BUILD) build-gpu
+	rm -rf $(BUILD) $(SANITIZED) $(BUILD)-threads $(BUILD)-aarch64 $(CUDA_BUILD) $(FUZZ_BUILD) build-gpu
 
 help:  ## list the targets
 	@echo 'make [target] [DEPS=no] [BUILD=DIR] [JOBS=N] [CXX=compiler]'

@@ -51,7 +51,10 @@ int plot(const PlotOptions& options) {
     if (holds_runs(folder)) add_sweep(figures, folder, runs);
   for (Figure& it : figures_of(runs)) figures.push_back(std::move(it));
   if (!options.svg.empty()) write_pictures("--svg", options.svg, figures);
-  const std::string title = fmt::format("{}", fmt::join(names_of_runs(options.runs), ", "));
+  constexpr std::size_t most = 5;
+  std::vector<std::string> names = names_of_runs(options.runs);
+  const std::string title =
+      names.size() > most ? fmt::format("{} runs", names.size()) : fmt::format("{}", fmt::join(names, ", "));
   write_atomically(out, html_of(runs, title, figures));
   print_line(name);
   warn_of_figures(runs);
@@ -62,10 +65,11 @@ int plot(const PlotOptions& options) {
 
 Command add_plot(CommandLine& line) {
   const auto options = std::make_shared<PlotOptions>();
-  CLI::App& app = add_command(
-      line, "plot", "draw learning curves, sweeps and probes as a page", "lm plot runs/* --out curves.html",
-      "The page needs no other file, no script and no network. The colour of a run is the same in all its "
-      "diagrams. Probes are those of train.probe_every.");
+  CLI::App& app = add_command(line, "plot", "draw learning curves, sweeps and probes as a page",
+                              "lm plot runs/* --out curves.html",
+                              "The page needs no other file, no script and no network. Runs that differ in "
+                              "their seed alone are one curve, which has the same colour in all "
+                              "diagrams. Probes are those of train.probe_every.");
   add_run(app, "runs", options->runs, "run folders, or folders of sweeps");
   add_text(app, "--out", options->out, "FILE.html",
            "the page to write, in HTML (default: plot.html; of one run or sweep, in its folder)");

@@ -47,8 +47,9 @@ std::vector<PlotPoint> thinned(const std::vector<PlotPoint>& points) {
     PlotPoint sum;
     double known = 0;
     for (std::size_t k = i; k < std::min(points.size(), i + group); ++k)
-      if (std::isfinite(points[k].y)) sum.x += points[k].x, sum.y += points[k].y, ++known;
-    if (known > 0) result.push_back({sum.x / known, sum.y / known});
+      if (const PlotPoint& it = points[k]; std::isfinite(it.y))
+        sum.x += it.x, sum.y += it.y, sum.deviation += it.deviation, ++known;
+    if (known > 0) result.push_back({sum.x / known, sum.y / known, sum.deviation / known});
   }
   return result;
 }
@@ -58,37 +59,64 @@ double converted(double nats, PublishedUnit unit) {
          : unit == PublishedUnit::bits     ? nats / std::numbers::ln2
                                            : nats;
 }
+
+/// Curves of runs. Seeds of one setting are one curve: their mean, as far as all of them go.
 struct CurveDrawing {
-  explicit CurveDrawing(const Runs& of) : runs(of), unit(usual_unit(*of[0]->recipe().task)) {
+  explicit CurveDrawing(const Runs& runs) : groups(grouped(runs)), unit(usual_unit(*runs[0]->recipe().task)) {
     std::vector<std::string> paths;
-    for (const auto& run : runs) {
-      paths.push_back(run->path);
+    for (const auto& run : runs)
       if (usual_unit(*run->recipe().task) != unit) unit = PublishedUnit::nats;
-    }
+    for (const Runs& group : groups) paths.push_back(path_of(group));
     names = names_of_runs(paths);
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      if (groups[i].size() > 1) names[i] += fmt::format(", {} seeds", groups[i].size());
+  }
+
+  /// The path of a run; of several what their paths begin with, without "-" or "_seed=" at its end.
+  static std::string path_of(const Runs& group) {
+    std::string path = group.front()->path;
+    for (const auto& run : group)
+      path.resize(static_cast<std::size_t>(
+          std::mismatch(path.begin(), path.end(), run->path.begin(), run->path.end()).first - path.begin()));
+    if (group.size() > 1 && path.ends_with("seed=")) path.resize(path.size() - 5);
+    while (group.size() > 1 && (path.ends_with('-') || path.ends_with('_'))) path.pop_back();
+    return path.empty() || path.ends_with('/') ? group.front()->path : path;
   }
 
   Plot empty_plot(const std::string& title, const PlotAxis& y) const {
     return {.title = title, .x = {.label = "epochs", .from = 0}, .y = y};
   }
+  /// The means of `value` over each line that all runs of a group have logged.
+  template <class Line, class Value>
+  static std::vector<PlotPoint> points_of(const Runs& group, std::vector<Line> RunRecord::*lines,
+                                          Value value) {
+    std::vector<PlotPoint> points;
+    for (std::size_t i = 0;; ++i) {
+      std::vector<double> values;
+      for (const auto& run : group)
+        if (i < (*run.*lines).size()) values.push_back(value((*run.*lines)[i]));
+      if (values.size() < group.size()) return points;
+      const Mean mean = mean_of(values);
+      points.push_back({((*group.front()).*lines)[i].when.epochs, mean.value, mean.deviation});
+    }
+  }
   /// Adds `value` of each line of steps.
   template <class Value>
-  void add_steps(Plot& plot, std::size_t run, const std::string& label, Value value) const {
-    PlotCurve curve{.label = label, .dots = false, .colour = run, .width = thin};
-    for (const LoggedSteps& it : runs[run]->steps) curve.points.push_back({it.when.epochs, value(it)});
-    curve.points = thinned(curve.points);
+  void add_steps(Plot& plot, std::size_t group, const std::string& label, Value value) const {
+    PlotCurve curve{.label = label, .dots = false, .shaded = true, .colour = group, .width = thin};
+    curve.points = thinned(points_of(groups[group], &RunRecord::steps, value));
     if (!curve.points.empty()) plot.curves.push_back(std::move(curve));
   }
   /// Adds `value` of each evaluation.
   template <class Value>
-  void add_evaluations(Plot& plot, std::size_t run, Value value) const {
+  void add_evaluations(Plot& plot, std::size_t group, Value value) const {
     constexpr std::size_t most_dots = 25;
-    PlotCurve curve{.label = names[run], .colour = run};
-    for (const LoggedEvaluation& it : runs[run]->evaluations) {
-      if (it.best && runs.size() == 1) curve.ringed = curve.points.size();
-      curve.points.push_back({it.when.epochs, value(it)});
-    }
+    PlotCurve curve{.label = names[group], .shaded = true, .colour = group};
+    curve.points = points_of(groups[group], &RunRecord::evaluations, value);
     curve.dots = curve.points.size() <= most_dots;
+    if (groups.size() == 1 && groups[0].size() == 1)
+      for (std::size_t i = 0; i < curve.points.size(); ++i)
+        if (groups[0][0]->evaluations[i].best) curve.ringed = i;
     if (!curve.points.empty()) plot.curves.push_back(std::move(curve));
   }
 
@@ -97,8 +125,8 @@ struct CurveDrawing {
     Plot plot = empty_plot(is_perplexity ? "Perplexity" : "Loss",
                            {.label = is_perplexity ? "perplexity" : "loss (" + name_of(unit) + ")",
                             .logarithmic = is_perplexity});
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      add_steps(plot, i, runs[i]->evaluations.empty() ? names[i] : "",
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      add_steps(plot, i, groups[i].front()->evaluations.empty() ? names[i] : "",
                 [&](const LoggedSteps& it) { return converted(it.nats, unit); });
       add_evaluations(
           plot, i, [&](const LoggedEvaluation& it) { return converted(score_in(it.scores, "nats"), unit); });
@@ -117,19 +145,19 @@ struct CurveDrawing {
     const bool is_share = style.key == "accuracy" || style.key == "cer" || style.key == "wer";
     Plot plot =
         empty_plot(style.name + " of the validation text", {.label = style.name + (is_share ? " (%)" : "")});
-    for (std::size_t i = 0; i < runs.size(); ++i)
+    for (std::size_t i = 0; i < groups.size(); ++i)
       add_evaluations(plot, i, [&](const LoggedEvaluation& it) { return score_in(it.scores, style.key); });
     return plot;
   }
   Plot of_steps(const std::string& title, const PlotAxis& y, double LoggedSteps::*value) const {
     Plot plot = empty_plot(title, y);
-    for (std::size_t i = 0; i < runs.size(); ++i)
+    for (std::size_t i = 0; i < groups.size(); ++i)
       add_steps(plot, i, names[i], [&](const LoggedSteps& it) { return it.*value; });
     return plot;
   }
 
-  const Runs& runs;
-  PublishedUnit unit;  // the usual one of all runs, else nats
+  const std::vector<Runs> groups;  // whose runs differ only in their seed
+  PublishedUnit unit;              // the usual one of all runs, else nats
   std::vector<std::string> names{};
 };
 
@@ -147,7 +175,10 @@ std::vector<Figure> curves_of(const Runs& runs) {
   const auto add = [&](const std::string& name, const Plot& plot, const std::string& caption = "") {
     if (has_points(plot)) figures.push_back({name, svg_of(plot), caption});
   };
-  add("loss", drawing.loss(), "Thin: training text. Thick: validation text. Ring: the best of a run alone.");
+  add("loss", drawing.loss(),
+      "Thin: training text. Thick: validation text. Ring: the best of a run alone. Seeds of one setting are "
+      "one curve: "
+      "mean and standard deviation, as far as all of them go.");
   for (const ScoreStyle& it : styles_of(runs))
     if (!it.is_of_loss()) add(it.key, drawing.score(it));
   add("learning_rate",
@@ -279,9 +310,9 @@ body { margin: 0 auto; max-width: 84rem; padding: 1.5rem; background: var(--page
 h1 { font-size: 1.35rem; margin: 0 0 0.5rem; overflow-wrap: anywhere; }
 p { margin: 0.25rem 0; color: var(--soft); }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(30rem, 100%), 1fr)); gap: 1.5rem; }
-figure { margin: 0; min-width: 0; }
+figure { margin: 0; min-width: 0; overflow-x: auto; }
 #activations, #gates { grid-column: 1 / -1; }
-figure > svg { display: block; max-width: 100%; height: auto; fill: var(--ink); }
+figure > svg { display: block; width: 100%; min-width: 30rem; height: auto; fill: var(--ink); }
 figcaption { color: var(--soft); font-size: 0.85rem; }
 .table { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; }

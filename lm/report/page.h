@@ -34,8 +34,9 @@ void write_pictures(const std::string& option, const std::string& folder, const 
 /// Names that tell runs apart: their folders' names or, if two are the same, the whole paths.
 std::vector<std::string> names_of_runs(const std::vector<std::string>& paths);
 
-/// Draws the course of trainings; nothing of what no run has logged. Every run has one colour in all
-/// diagrams, and an entry in each legend. A loss is a perplexity of words, bits of characters, else nats.
+/// Draws the course of trainings; nothing of what no run has logged. Runs that differ in their seed alone are
+/// one curve, which has one colour in all diagrams. A loss is a perplexity of words, bits of characters, else
+/// nats.
 ///   loss, one for each score such as bleu or accuracy, learning_rate, gradient_norm
 std::vector<Figure> curves_of(const Runs& runs);
 

@@ -60,7 +60,7 @@ std::string svg_escaped(const std::string& text) {
 namespace {
 
 constexpr double letter = 7.2;           // the width of a letter that is 13 pixels high
-constexpr const char* grey = "#808080";  // legible on white and on black, as are these
+constexpr const char* grey = "#767676";  // legible on white and on black, as are these
 constexpr std::array colours = {"#2b7bd9", "#d9822b", "#2b9e5f", "#b05fd0", "#d9463b",
                                 "#1f9bb0", "#9c7450", "#d9609f", "#8a9a1f", "#7d86c0"};
 
@@ -116,7 +116,9 @@ struct PlotScale {
     check(low <= high, "[svg] nothing to draw along the axis '{}'", axis.label);
     const double most = std::max(std::abs(low), std::abs(high));
     const bool is_one_value = high - low <= 1e-9 * most;
-    if (axis.logarithmic) {
+    if (!axis.names.empty()) {
+      low = -0.5, high = static_cast<double>(axis.names.size()) - 0.5;
+    } else if (axis.logarithmic) {
       const double factor = is_one_value ? 2 : std::pow(high / low, room);
       low /= factor, high *= factor;
     } else {
@@ -126,7 +128,8 @@ struct PlotScale {
     low = axis.from.value_or(low), high = axis.to.value_or(high);
     check(low < high && shows(low) && std::isfinite(high - low),
           "[svg] the axis '{}' cannot reach from {} to {}", axis.label, low, high);
-    ticks = round_ticks(low, high, axis.logarithmic);
+    if (axis.names.empty()) ticks = round_ticks(low, high, axis.logarithmic);
+    for (std::size_t i = 0; i < axis.names.size(); ++i) ticks.push_back(static_cast<double>(i));
   }
   double operator()(double value) const {
     return begin + (end - begin) * (position(value) - position(low)) / (position(high) - position(low));
@@ -135,14 +138,25 @@ struct PlotScale {
 
 /// A diagram in the making.
 struct PlotPicture : Picture {
-  static constexpr double line_height = 20, left = 72, right = 24, bottom = 52, past_the_edge = 11;
+  static constexpr double line_height = 18, left = 72, right = 24, top = 34, past_the_edge = 11;
 
   explicit PlotPicture(const Plot& of) : Picture{640, 400}, plot(of) {
-    const double rows = draw_legend();
-    height += line_height * std::max(0.0, rows - 4);  // a longer legend takes nothing from the curves
-    x.begin = left, x.end = width - right, y.begin = height - bottom, y.end = 34 + line_height * rows;
+    text(left, 20, "start", plot.title, " font-size='15'");
+    std::vector<LegendEntry> legend = legend_entries();
+    double widest = 0, widest_name = 0;
+    for (const LegendEntry& it : legend) widest = std::max(widest, width_of(it.label));
+    width = std::max(width, left + 15.0 / 13 * width_of(plot.title));
+    if (!legend.empty()) width = std::max(width, 400 + widest);  // nothing is taken from the curves
+    for (const std::string& it : plot.x.names) widest_name = std::max(widest_name, width_of(it));
+    x.begin = left, x.end = width - (legend.empty() ? right : widest + 40);
+    upright_names = widest_name * static_cast<double>(plot.x.names.size()) > x.end - x.begin;
+    const double bottom = 52 + (upright_names ? widest_name - 10 : 0);
+    const double of_legend = line_height * static_cast<double>(legend.size());
+    height = std::max(height, top + bottom + std::max(250.0, of_legend));
+    y.begin = height - bottom, y.end = top;
     choose_ranges();
     draw_axes();
+    draw_legend(legend);
     // What lies outside the ranges is cut off.
     put("<svg x='{0:.1f}' y='{1:.1f}' width='{2:.1f}' height='{3:.1f}' viewBox='{0:.1f} {1:.1f} {2:.1f} "
         "{3:.1f}'>",
@@ -152,14 +166,18 @@ struct PlotPicture : Picture {
       const auto [low, high] = *plot.band;
       box(x.begin, y(high), x.end - x.begin, y(low) - y(high), grey, 0.2);
     }
-    for (const PlotCurve& it : plot.curves) draw_curve(it);
+    for (const bool in_colour : {false, true})
+      for (const PlotCurve& it : plot.curves)
+        if (in_colour == (colour_number(it) < colours.size())) draw_curve(it);
     put("</svg>");
   }
 
   std::size_t colour_number(const PlotCurve& curve) const {
     return curve.colour.value_or(static_cast<std::size_t>(&curve - plot.curves.data()));
   }
-  static const char* colour_of(std::size_t number) { return colours[number % colours.size()]; }
+  static const char* colour_of(std::size_t number) {
+    return number < colours.size() ? colours[number] : grey;
+  }
   /// Shapes differ, so that curves can be told apart without their colours.
   void dot(double at_x, double at_y, std::size_t number, const std::string& note = "") {
     const char* shape = number % 3 == 0   ? "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0"
@@ -168,18 +186,46 @@ struct PlotPicture : Picture {
     put("<path transform='translate({:.1f} {:.1f})' d='{}' fill='{}'><title>{}</title></path>", at_x, at_y,
         shape, colour_of(number), svg_escaped(note));
   }
-  /// Draws the title and the legend, an entry a row, and returns the number of its rows.
-  double draw_legend() {
-    text(left, 20, "start", plot.title, " font-size='15'");
-    double rows = 0;
+
+  struct LegendEntry {
+    std::string label;
+    const PlotCurve* curve;
+    double y = 0;
+  };
+  /// One for each label of a curve with a colour, and one for all the others.
+  std::vector<LegendEntry> legend_entries() const {
+    std::vector<LegendEntry> entries;
+    const PlotCurve* other = nullptr;
+    std::size_t others = 0;
     for (const PlotCurve& it : plot.curves) {
-      if (it.label.empty()) continue;
-      const double at_y = 36 + line_height * rows++;
-      text(left + 28, at_y + 4, "start", it.label);
-      line(left, at_y, left + 22, at_y, colour_of(colour_number(it)), it.width);
-      if (it.dots) dot(left + 11, at_y, colour_number(it));
+      if (it.label.empty() || !has_points({.x = plot.x, .y = plot.y, .curves = {it}})) continue;
+      if (colour_number(it) < colours.size())
+        entries.push_back({it.label, &it});
+      else
+        other = &it, ++others;
     }
-    return rows;
+    if (other) entries.push_back({fmt::format("{} more", others), other});
+    return entries;
+  }
+  /// Each entry stands beside the end of its curve, if there is room.
+  void draw_legend(std::vector<LegendEntry>& entries) {
+    for (LegendEntry& entry : entries) {
+      entry.y = y.begin;
+      for (const PlotPoint& it : entry.curve->points)
+        if (x.shows(it.x) && y.shows(it.y)) entry.y = y(it.y);
+    }
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const LegendEntry& a, const LegendEntry& b) { return a.y < b.y; });
+    double highest = y.end, lowest = y.begin;
+    for (LegendEntry& it : entries) it.y = std::max(it.y, highest), highest = it.y + line_height;
+    for (auto it = entries.rbegin(); it != entries.rend(); ++it)
+      it->y = std::min(it->y, lowest), lowest = it->y - line_height;
+    for (const auto& [label, curve, at_y] : entries) {
+      const std::size_t number = colour_number(*curve);
+      line(x.end + 10, at_y, x.end + 26, at_y, colour_of(number), curve->width);
+      if (curve->dots) dot(x.end + 18, at_y, number);
+      text(x.end + 32, at_y + 4, "start", label);
+    }
   }
 
   void choose_ranges() {
@@ -190,8 +236,8 @@ struct PlotPicture : Picture {
         y.offer(it.y - it.deviation), y.offer(it.y), y.offer(it.y + it.deviation);
       }
     if (plot.band) y.offer(plot.band->first), y.offer(plot.band->second);
-    x.close(0), y.close(0.04);
-    double widest = 0;  // between the axis and its label
+    x.close(0.03), y.close(0.04);  // so that no marker covers a number of an axis
+    double widest = 0;             // between the axis and its label
     for (const double it : y.ticks) widest = std::max(widest, width_of(tick_text(it)));
     x.begin = std::max(left, 30 + widest);
   }
@@ -200,7 +246,12 @@ struct PlotPicture : Picture {
     const char* pale = " stroke-opacity='0.3'";
     for (const double tick : x.ticks) {
       line(x(tick), y.begin, x(tick), y.begin + 5, grey, 1, pale);
-      text(x(tick), y.begin + 20, "middle", tick_text(tick));
+      const std::string words =
+          plot.x.names.empty() ? tick_text(tick) : plot.x.names[static_cast<std::size_t>(tick)];
+      if (upright_names)
+        upright_text(x(tick) + 4.5, y.begin + 10, "end", words);
+      else
+        text(x(tick), y.begin + 20, "middle", words);
     }
     for (const double tick : y.ticks) {
       line(x.begin, y(tick), x.end, y(tick), grey, 1, pale);
@@ -213,18 +264,24 @@ struct PlotPicture : Picture {
 
   void draw_curve(const PlotCurve& curve) {
     const std::size_t number = colour_number(curve);
-    std::string path;
+    std::string path, upper, lower;
     bool pen_is_down = false;
     for (const PlotPoint& it : curve.points) {
       const bool shown = x.shows(it.x) && y.shows(it.y);
       if (shown) path += fmt::format("{}{:.1f},{:.1f}", pen_is_down ? "L" : "M", x(it.x), y(it.y));
       pen_is_down = shown;
+      if (!shown || !curve.shaded) continue;
+      const auto corner = [&](double value) { return fmt::format("{:.1f},{:.1f} ", x(it.x), y(value)); };
+      upper += corner(it.y + it.deviation);
+      lower.insert(0, corner(y.shows(it.y - it.deviation) ? it.y - it.deviation : y.low));
     }
+    if (!upper.empty())
+      put("<polygon points='{}{}' fill='{}' fill-opacity='0.2'/>", upper, lower, colour_of(number));
     if (curve.filled) {
       put("<path d='{}' fill='{}' fill-opacity='0.4'/>", path, colour_of(number));
       return;
     }
-    if (!path.empty())
+    if (!path.empty() && curve.width > 0)
       put("<path d='{}' fill='none' stroke='{}' stroke-width='{}' stroke-linejoin='round'/>", path,
           colour_of(number), curve.width);
     for (std::size_t i = 0; i < curve.points.size(); ++i)
@@ -235,10 +292,9 @@ struct PlotPicture : Picture {
     const std::size_t number = colour_number(curve);
     const double lower = it.y - it.deviation;
     std::string note = fmt::format("{:.6g}: {:.6g}", it.x, it.y);
-    if (it.deviation > 0) {
+    if (it.deviation > 0) note += fmt::format(" ± {:.2g}", it.deviation);
+    if (it.deviation > 0 && (!curve.shaded || curve.points.size() == 1))
       line(x(it.x), y(y.shows(lower) ? lower : y.low), x(it.x), y(it.y + it.deviation), colour_of(number), 2);
-      note += fmt::format(" ± {:.2g}", it.deviation);
-    }
     if (curve.dots) dot(x(it.x), y(it.y), number, note);
     if (ringed)
       put("<circle cx='{:.1f}' cy='{:.1f}' r='9' fill='none' stroke='{}' stroke-width='2'/>", x(it.x),
@@ -247,6 +303,7 @@ struct PlotPicture : Picture {
 
   const Plot& plot;
   PlotScale x{plot.x}, y{plot.y};
+  bool upright_names = false;  // of the x axis, where they have no room side by side
 };
 
 Picture picture_of(const Alignment& map) {

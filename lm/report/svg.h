@@ -16,9 +16,10 @@ struct PlotAxis {
   std::string label{};
   bool logarithmic = false;            // then values of 0 and below are not drawn
   std::optional<double> from{}, to{};  // none: as the values need
+  std::vector<std::string> names{};    // of the values 0, 1, 2, ..., if they are no numbers
 };
 
-/// A point, with an error bar if its deviation is above 0. Where y is not a number, a curve is interrupted.
+/// A point, with its deviation if that is above 0. Where y is not a number, a curve is interrupted.
 struct PlotPoint {
   double x = 0, y = 0, deviation = 0;
 };
@@ -29,9 +30,10 @@ struct PlotCurve {
   std::vector<PlotPoint> points{};
   bool dots = true;
   bool filled = false;                  // without a line: a histogram, of which these are the corners
+  bool shaded = false;                  // deviations are an area, not bars
   std::optional<std::size_t> ringed{};  // a point to point out
-  std::optional<std::size_t> colour{};  // none: by the order of the curves
-  double width = 2;
+  std::optional<std::size_t> colour{};  // none: by the order of the curves; those after the tenth are grey
+  double width = 2;                     // 0: points alone
 };
 
 struct Plot {

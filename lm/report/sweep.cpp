@@ -176,6 +176,13 @@ struct SweepDrawing {
                       [&](const Runs& row) { return parse_number(value(row, key)); }))
         on_x.push_back(key);
     x = on_x.size() == 1 ? on_x.front() : parameters;
+    std::set<std::string> curves;
+    for (const Runs& row : rows) curves.insert(curve_of(row));
+    if (curves.size() == rows.size() && rows.size() > 1) {  // no curve would have two points
+      on_x.clear();
+      x = "";
+      return;
+    }
     std::stable_sort(rows.begin(), rows.end(),
                      [&](const Runs& a, const Runs& b) { return x_of(a) < x_of(b); });
   }
@@ -215,15 +222,20 @@ struct SweepDrawing {
                                    kind == valid_kind ? "validation" : "test"),
               .x = {.label = x},
               .y = {.label = score.name}};
-    plot.x.logarithmic = x_of(rows.front()) > 0 && x_of(rows.back()) >= 20 * x_of(rows.front());
+    if (!x.empty())
+      plot.x.logarithmic = x_of(rows.front()) > 0 && x_of(rows.back()) >= 20 * x_of(rows.front());
     std::map<std::string, PlotCurve> curves;
     const Runs* const best_row = best();
     for (const Runs& row : rows) {
       const Mean its = mean_score(row, kind, score.key);
       if (its.n == 0) continue;
-      PlotCurve& curve = curves[curve_of(row)];
+      PlotCurve& curve = curves[x.empty() ? "" : curve_of(row)];
       if (best_row == &row) curve.ringed = curve.points.size();
-      curve.points.push_back({x_of(row), its.value, its.deviation});
+      const auto place = static_cast<double>(plot.x.names.size());
+      curve.points.push_back({x.empty() ? place : x_of(row), its.value, its.deviation});
+      if (!x.empty()) continue;
+      curve.width = 0;
+      plot.x.names.push_back(curve_of(row));
     }
     for (auto& [label, curve] : curves) {
       curve.label = label;
@@ -242,7 +254,7 @@ struct SweepDrawing {
   std::vector<std::string> keys;    // that differ between the runs
   std::vector<Runs> rows;           // whose runs differ only in their seed; in the order of the x axis
   std::vector<std::string> on_x{};  // the keys of numbers, whose values are points of one curve
-  std::string x{};                  // the only one of them, or "parameters"
+  std::string x{};                  // the only one of them, or "parameters"; empty: each row has a tick
 };
 
 }  // namespace

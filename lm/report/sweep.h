@@ -45,7 +45,8 @@ std::vector<SweepRun> runs_of_sweep(const std::string& recipe, const std::vector
 
 /// Makes the diagrams of the finished ones of these runs, of the validation text and of the test text, where
 /// there is something to draw. The x axis is the only key whose values are numbers, else the number of
-/// parameters. InputError if the runs are of several recipes.
+/// parameters, else, where curves would be single points, the settings themselves. InputError if the runs are
+/// of several recipes.
 std::vector<Plot> plots_of_sweep(const Runs& runs);
 
 }  // namespace rondo

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "nn/cells/batch_norm.h"
+#include "nn/cells/convolution.h"
 #include "nn/cells/deep_transition.h"
 #include "nn/cells/fast_slow_lstm.h"
 #include "nn/cells/gru.h"

@@ -105,7 +105,9 @@ void RecurrentStack::begin(int64_t batch) {
   masks_.assign(layers_.size(), {});
   for (size_t i = 0; i < layers_.size(); ++i) {
     for (const Part& part : layers_[i]) part.layer->begin(batch);
-    if (i > 0 && between_.variational) masks_[i] = between_.mask(batch, width(i - 1));
+    // Also the first block drops what it adds.
+    if ((i > 0 || !blocks_.empty()) && between_.variational)
+      masks_[i] = between_.mask(batch, width(i > 0 ? i - 1 : 0));
   }
 }
 

@@ -26,7 +26,7 @@ inline std::vector<std::string> names_of(BlockKind) { return {"plain", "residual
 struct BlockOptions {
   BlockKind kind = BlockKind::plain;
   double expansion = 1;      // width of h, of x
-  bool convolution = false;  // nn/cells/real_gated_linear_unit.h
+  bool convolution = false;  // nn/cells/convolution.h
   bool gate = false;         // W_g
   double feed_forward = 0;   // width of W_1, of x; 0: none
 

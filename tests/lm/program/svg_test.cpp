@@ -136,6 +136,43 @@ TEST(SvgPlot, SeveralInAGrid) {
   EXPECT_EQ(third, (Numbers{0, 400}));
 }
 
+// Beside the ends of the curves, in the order of these; no colour stands for two curves.
+TEST(SvgPlot, TheLegendStandsBesideTheCurves) {
+  Plot plot{
+      .curves = {{"high", {{0, 1}, {1, 9}}}, {"low", {{0, 9}, {1, 1}}}, {"higher", {{0, 5}, {1, 9.1}}}}};
+  const std::string svg = svg_of(plot);
+  const Numbers at = numbers_at(svg, "y='" + number + "'[^>]*>higher<[^]*y='" + number +
+                                         "'[^>]*>high<[^]*y='" + number + "'[^>]*>low<");
+  EXPECT_GE(at[1] - at[0], 13) << "one label lies on another";
+  EXPECT_NEAR(at[2] - 4, between(svg, "y", "end", 1, 2, 8), 0.2) << "the label is not beside its curve";
+  for (int i = 0; i < 9; ++i) plot.curves.push_back({fmt::format("curve {}", i), {{0, 1}, {1, 2}}});
+  const std::string many = svg_of(plot);
+  expect_contains(many, ">curve 6</text>");
+  EXPECT_EQ(many.find(">curve 7</text>"), std::string::npos);
+  expect_contains(many, ">2 more</text>");
+}
+
+TEST(SvgPlot, DeviationsAreBarsOrAnArea) {
+  PlotCurve curve{.points = {{0, 5, 1}, {1, 4, 2}}};
+  EXPECT_EQ(svg_of({.curves = {curve}}).find("<polygon"), std::string::npos);
+  curve.shaded = true;
+  const std::string svg = svg_of({.curves = {curve}});
+  const Numbers corners =
+      numbers_at(svg, "<polygon points='" + number + "," + number + " " + number + "," + number + " " +
+                          number + "," + number + " " + number + "," + number + " '");
+  const std::vector<double> values{6, 6, 2, 4};
+  for (std::size_t i = 0; i < values.size(); ++i)
+    EXPECT_NEAR(corners[2 * i + 1], between(svg, "y", "end", values[i], 2, 6), 0.2) << i;
+}
+
+TEST(SvgPlot, NamesOfAnAxisHaveATickEach) {
+  Plot plot{.x = {.names = {"gru", "lstm"}}, .curves = {{"", {{0, 5}, {1, 4}}}}};
+  expect_contains(svg_of(plot), ">lstm</text>");
+  EXPECT_EQ(svg_of(plot).find("rotate(-90)' text-anchor='end'"), std::string::npos);
+  plot.x.names[0] = std::string(90, 'n');
+  expect_contains(svg_of(plot), "rotate(-90)' text-anchor='end'>lstm<");
+}
+
 TEST(SvgPlot, HugeAndEqualValuesEnd) {
   for (const double value : {0.0, 1e17, 1e300, -1e-300})
     expect_well_formed(svg_of({.curves = {{"", {{value, value}, {std::nextafter(value, 1e308), value}}}}}));

@@ -82,6 +82,17 @@ TEST(Sweep, TheDiagramOfSeveralSettingsHasACurveForEach) {
   EXPECT_EQ(svg.find("<circle"), std::string::npos) << "a best one";
 }
 
+// A tick for each value, where curves would be single points.
+TEST(Sweep, TheDiagramOfWordsHasATickForEach) {
+  const SmallData data;
+  output_of_lm(words_of(data, {"model.cell=gru,lstm", "train.steps=2"}));
+  output_of_lm({"plot", data.path("sweep"), "--svg", data.path("svg")});
+  const std::string svg = bytes_of_file(data.path("svg/sweep.svg"));
+  for (const char* part : {">cell gru</text>", ">cell lstm</text>", "<title>0: ", "<title>1: "})
+    expect_contains(svg, part);
+  EXPECT_EQ(svg.find("stroke-linejoin"), std::string::npos) << "a line from one word to the other";
+}
+
 TEST_F(Sweeps, FinishedRunsAreNotTrainedAgain) {
   const auto time = fs::last_write_time(run("hidden=10_seed=1") + "/state.safetensors");
   const std::string again = output_of_lm(words_of(*data, {"model.hidden=10,11", "train.epochs=2"}));

@@ -136,6 +136,26 @@ TEST(SteppingAStack, DrawsOtherDropoutStepByStep) {
   EXPECT_EQ(output(), output());
 }
 
+// The masks of begin() hold for all steps, also in the first of a stack of blocks.
+TEST(SteppingAStack, DropsVariationallyInTheFirstBlock) {
+  Model model({.cell = "lstm",
+               .layers = {pytorch_cell(I, I)},
+               .dropout = 0.5,
+               .variational = true,
+               .block = {.kind = BlockKind::residual}});
+  model.begin_update({.seed = 3, .update = 7, .slice = {B, 0, B}});
+  model.stack.begin(B);
+  const auto states = model.stack.initial_states(B);
+  Tensor values({B, I});
+  for (int64_t i = 0; i < B * I; ++i) values.mutable_data()[i] = static_cast<real>(i % 3);
+  const auto output = [&] { return model.stack.step(Variable(values), states).output.value().to_vector(); };
+  const auto dropped = output();
+  EXPECT_EQ(output(), dropped);
+  model.set_training(false);
+  model.stack.begin(B);
+  EXPECT_NE(output(), dropped);
+}
+
 TEST(SteppingAStack, ErrorsSayWhatWasExpected) {
   Model model({.cell = "lstm", .layers = {pytorch_cell(I, H)}});
   const auto states = model.stack.initial_states(B);
