@@ -12,16 +12,14 @@
 #include "nn/cells/gru.h"
 #include "nn/cells/layer_norm.h"
 #include "nn/cells/lstm.h"
-#include "nn/cells/minimal.h"
 #include "nn/cells/mogrifier.h"
 #include "nn/cells/multiplicative.h"
 #include "nn/cells/multiplicative_integration.h"
-#include "nn/cells/quasi_recurrent.h"
 #include "nn/cells/real_gated_linear_unit.h"
 #include "nn/cells/recurrent_highway.h"
 #include "nn/cells/rnn.h"
 #include "nn/cells/scalar_lstm.h"
-#include "nn/cells/simple_recurrent_unit.h"
+#include "nn/cells/scanned.h"
 
 namespace rondo {
 namespace {
@@ -91,7 +89,7 @@ const CatalogueEntry& find_cell(const std::string& name) {
 
 /// The key of this name; null if there is none.
 Key* find_key(Keys& keys, const std::string& name) {
-  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == name; });
+  const auto found = std::ranges::find(keys, name, &Key::name);
   return found == keys.end() ? nullptr : &*found;
 }
 
