@@ -4,13 +4,12 @@
 #include "autograd/cross_entropy.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "autograd/functions.h"
 #include "tensor/backend.h"
 #include "tensor/kernels/kernels.h"
 #include "tensor/products/gemm.h"
-#include "tensor/products/packing.h"
+#include "tensor/products/packed_gemm.h"
 #include "tensor/profile.h"
 
 namespace rondo {
@@ -31,8 +30,7 @@ struct ScoredRows {
   Tokens targets;
 
   explicit ScoredRows(const Tokens& all_targets) : targets(all_targets), all_(std::ssize(*all_targets)) {
-    if (targets->may_change() ||
-        std::all_of(all_targets->begin(), all_targets->end(), [](int32_t id) { return id >= 0; }))
+    if (targets->may_change() || std::ranges::all_of(*all_targets, [](int32_t id) { return id >= 0; }))
       return;
     std::vector<int32_t> rows, some_targets;
     for (size_t r = 0; r < all_targets->size(); ++r) {

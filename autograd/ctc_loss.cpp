@@ -41,7 +41,7 @@ CtcTargets::CtcTargets(const std::vector<std::vector<int32_t>>& of_each, const L
   for (int64_t b = 0; b < B; ++b) {
     const std::vector<int32_t>& mine = of_each[static_cast<size_t>(b)];
     if (skips(b)) continue;
-    std::copy(mine.begin(), mine.end(), padded.begin() + b * most);
+    std::ranges::copy(mine, padded.begin() + b * most);
     const auto first = sorted.begin() + b * most, last = first + std::ssize(mine);
     std::iota(first, last, 0);
     std::stable_sort(first, last, [&](int32_t i, int32_t j) {

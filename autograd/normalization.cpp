@@ -1,6 +1,5 @@
 // Normalisation: statistics of rows and of columns, with their gradients.
-#include "autograd/normalization.h"
-
+#include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
 #include "tensor/kernels/kernels.h"

@@ -5,10 +5,9 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <deque>
 #include <numeric>
 
-#include "tensor/products/packing.h"
+#include "tensor/products/packed_gemm.h"
 #include "tensor/profile.h"
 #include "tensor/tensor.h"
 
@@ -158,9 +157,7 @@ struct Recorded {
 
 const std::deque<PointwiseOperator>& pointwise_operators() { return registry(); }
 
-namespace {
-/// The gradient check would not detect a wrong constant: it follows the formula.
-void compare_known_values(const PointwiseOperator& op) {
+void detail::compare_known_values(const PointwiseOperator& op) {
   constexpr double tolerance = sizeof(real) == 8 ? 1e-8 : 1e-4;
   for (const KnownValue& known : op.known) {
     std::vector<Variable> inputs;
@@ -174,13 +171,12 @@ void compare_known_values(const PointwiseOperator& op) {
     }
   }
 }
-}  // namespace
 
 void add_pointwise_operators(std::vector<PointwiseOperator> operators) {
   for (PointwiseOperator& op : operators) {
     for (const PointwiseOperator& known : registry())
       check(known.name != op.name, "[{}] an operator of this name is known already", op.name);
-    compare_known_values(op);
+    detail::compare_known_values(op);
     registry().push_back(std::move(op));
   }
 }

@@ -33,7 +33,10 @@ std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
 
 namespace detail {
 const PointwiseOperator& find_operator(const char* name);
-}
+/// Throws Error if an operator does not give its known values: the gradient check, which follows the formula,
+/// passes a wrong constant.
+void compare_known_values(const PointwiseOperator& op);
+}  // namespace detail
 
 /// Over time, for an operator struct that has a state.
 template <class Op, class... V>

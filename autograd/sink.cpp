@@ -54,10 +54,9 @@ void Sink::fill_gaps() {
   }
   std::vector<int64_t> edges = {0, shape_.rows()};
   for (const Region& region : written_) edges.insert(edges.end(), {region.row, region.row + region.rows});
-  std::sort(edges.begin(), edges.end());
+  std::ranges::sort(edges);
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  std::sort(written_.begin(), written_.end(),
-            [](const Region& a, const Region& b) { return a.column < b.column; });
+  std::ranges::sort(written_, {}, &Region::column);
   for (size_t i = 0; i + 1 < edges.size(); ++i) {
     const int64_t row = edges[i], rows = edges[i + 1] - row;
     int64_t column = 0;
@@ -149,7 +148,7 @@ void Sink::multiply_products() {
   std::vector<Product> products;
   products.swap(products_);
   product_elements_ = 0;
-  std::reverse(products.begin(), products.end());
+  std::ranges::reverse(products);
   while (!products.empty()) {
     const Region region = products.front().region;
     std::vector<Tensor> left, right;

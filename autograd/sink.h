@@ -6,7 +6,6 @@
 // Next: autograd/engine.cpp.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "tensor/tensor.h"

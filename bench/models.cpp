@@ -117,7 +117,7 @@ void print_generation(int rounds, double seconds) {
     const NoGradient no_history;
     const auto [output, next] = model.forward({tokens({symbol}), 1, 1}, states);
     const std::vector<real> scores = model.logits(output).value().to_vector();
-    symbol = static_cast<int32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
+    symbol = static_cast<int32_t>(std::ranges::max_element(scores) - scores.begin());
     states = next;
   };
   const auto parameters = static_cast<double>(model.parameter_count());

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "autograd/cross_entropy.h"

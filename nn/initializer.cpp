@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <vector>
 
 #include "tensor/error.h"
 #include "tensor/products/gemm.h"
@@ -27,7 +26,7 @@ void orthonormalise_few(const Tensor& rows) {
       }
     const double norm = std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0));
     for (double& value : x) value /= norm;
-    std::copy(x.begin(), x.end(), to);
+    std::ranges::copy(x, to);
     basis.push_back(std::move(x));
   }
 }

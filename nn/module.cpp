@@ -118,7 +118,7 @@ Tensor Module::range_of(const Tensor& buffer) const {
   std::string prefix = full_name("");  // "encoder."; empty for the root
   prefix.resize(prefix.size() - suffix_.size());
   const auto is_own = [&](const Segment& it) { return it.name.starts_with(prefix); };
-  const auto first = std::find_if(all.begin(), all.end(), is_own);
+  const auto first = std::ranges::find_if(all, is_own);
   const auto last = std::find_if_not(first, all.end(), is_own);
   check(first != last, "[{}] has no parameters of its own", prefix);
   check(std::none_of(last, all.end(), is_own), "[{}] other modules' parameters lie between its own", prefix);

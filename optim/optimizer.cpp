@@ -49,7 +49,7 @@ std::unique_ptr<Optimizer> make_one_of(OperatorList<Update...>, const OptimizerO
 
 bool has(OptimizerKind kind, const std::string& setting) {
   const std::vector<std::string> settings = traits_of(kind).settings;
-  return std::find(settings.begin(), settings.end(), setting) != settings.end();
+  return std::ranges::find(settings, setting) != settings.end();
 }
 
 /// Checks that each setting that the optimizer lacks has its default.

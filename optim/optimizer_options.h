@@ -2,7 +2,6 @@
 // name it here, with its settings, and write its update there.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,8 +1,6 @@
 // Launching updates: shapes, devices and the list.
 #include "optim/updates.h"
 
-#include <array>
-
 #include "tensor/profile.h"
 
 namespace rondo {

@@ -1,10 +1,7 @@
 // The formulas of the schedules.
 #include "optim/validation.h"
 
-#include <algorithm>
 #include <cmath>
-
-#include "tensor/error.h"
 
 namespace rondo {
 
@@ -48,8 +45,7 @@ double Schedule::rate(int64_t epoch) const {
       decays = std::max<int64_t>(0, epoch - options_.decay_after);
       break;
     case ScheduleKind::milestones:
-      decays = std::count_if(options_.decay_at.begin(), options_.decay_at.end(),
-                             [&](int64_t over) { return over < epoch; });
+      decays = std::ranges::count_if(options_.decay_at, [&](int64_t over) { return over < epoch; });
       break;
     case ScheduleKind::plateau:
       decays = decays_;

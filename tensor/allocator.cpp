@@ -21,7 +21,6 @@
 #include "cuda/accesses.h"
 #include "cuda/products.h"
 #include "cuda/runtime.h"
-#include "tensor/error.h"
 
 namespace rondo {
 namespace {

@@ -40,7 +40,7 @@ struct Operand {
   real* data = nullptr;
   int64_t row_stride = 0;
   /// Where a kernel that writes the matrix writes it once more, rounded to bfloat16, for the products that
-  /// read it (tensor/products/packing.h); null: nowhere. Rows are bf16_row_stride(row_stride) apart.
+  /// read it (tensor/products/packed_gemm.h); null: nowhere. Rows are bf16_row_stride(row_stride) apart.
   uint16_t* rounded = nullptr;
 };
 

@@ -25,9 +25,9 @@ void sort_positions(const std::vector<int32_t>& values, std::span<int32_t> order
     const auto digit_of = [&](int32_t i) { return key(i) >> shift & (digit - 1); };
     std::array<int32_t, digit + 1> begins{};
     for (const int32_t i : order) ++begins[digit_of(i) + 1];
-    if (std::find(begins.begin(), begins.end(), std::ssize(order)) != begins.end()) continue;  // all the same
+    if (std::ranges::find(begins, std::ssize(order)) != begins.end()) continue;  // all the same
     std::partial_sum(begins.begin(), begins.end(), begins.begin());
-    std::copy(order.begin(), order.end(), before.begin());
+    std::ranges::copy(order, before.begin());
     for (const int32_t i : before) order[static_cast<size_t>(begins[digit_of(i)]++)] = i;
   }
 }
@@ -35,7 +35,7 @@ void sort_positions(const std::vector<int32_t>& values, std::span<int32_t> order
 
 void Indices::to_device_layout(const std::vector<int32_t>& values, int32_t* to) {
   const auto count = static_cast<int32_t>(values.size());
-  int32_t *order = std::copy(values.begin(), values.end(), to), *starts = order + count;
+  int32_t *order = std::ranges::copy(values, to), *starts = order + count;
   sort_positions(values, {order, starts});
   int32_t segment = 0;
   for (int32_t i = 0; i < count; ++i)

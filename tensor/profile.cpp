@@ -27,8 +27,7 @@ std::vector<ProfileEntry> profile() {
   const std::lock_guard lock(mutex);
   std::vector<ProfileEntry> result;
   for (const auto& [key, entry] : entries) result.push_back(entry);
-  std::stable_sort(result.begin(), result.end(),
-                   [](const ProfileEntry& a, const ProfileEntry& b) { return a.seconds > b.seconds; });
+  std::ranges::stable_sort(result, std::greater(), &ProfileEntry::seconds);
   return result;
 }
 

@@ -43,7 +43,7 @@ class RecordedWork {
     current_ = (current_ + 1) % blocks_.size();
     blocks_[current_].read->wait();
     char* block = blocks_[current_].memory.get();
-    std::copy(numbers.begin(), numbers.end(), reinterpret_cast<std::byte*>(block));
+    std::ranges::copy(numbers, reinterpret_cast<std::byte*>(block));
     std::vector<Tokens> staged;
     size_t offset = numbers.size();
     for (std::vector<int32_t>& values : indices) {
@@ -120,8 +120,8 @@ class RecordedWork {
     for (auto& [kind, recording] : recordings_)
       if (recording.graph) with_graph.push_back(&recording);
     if (with_graph.size() < max_graphs) return;
-    const auto oldest = std::min_element(with_graph.begin(), with_graph.end(),
-                                         [](auto* a, auto* b) { return a->last_run < b->last_run; });
+    const auto oldest =
+        std::ranges::min_element(with_graph, [](auto* a, auto* b) { return a->last_run < b->last_run; });
     (*oldest)->graph = nullptr;  // recorded again when work of its kind comes again
   }
 

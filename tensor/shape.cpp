@@ -2,10 +2,6 @@
 // compiles most of {fmt} into each of them: two seconds a file.
 #include "tensor/shape.h"
 
-#include <fmt/format.h>
-
-#include <string>
-
 namespace rondo {
 
 std::string Shape::to_string() const {

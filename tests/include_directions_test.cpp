@@ -57,7 +57,7 @@ std::ptrdiff_t storey_of(const std::string& path) {
   if (path == "lm/program/main.cpp") return -1;  // it runs the commands
   const auto folder = storeys.find(folder_of(path));
   if (folder == storeys.end()) return 0;
-  return std::find(folder->second.begin(), folder->second.end(), subfolder_of(path)) - folder->second.begin();
+  return std::ranges::find(folder->second, subfolder_of(path)) - folder->second.begin();
 }
 
 /// The lines of `text` without any spaces and tabs, so that layout does not matter.

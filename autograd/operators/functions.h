@@ -103,7 +103,7 @@ struct Zoneout {
 };
 
 /// Batch normalisation by given statistics, Ioffe & Szegedy 2015. All inputs except x are vectors; beta may
-/// also be a matrix, to which the result is added. See autograd/normalization.h for the statistics, and for
+/// also be a matrix, to which the result is added. See autograd/functions.h for the statistics, and for
 /// constant columns.
 struct BatchNormalization {
   static constexpr auto name = "batch_normalization";

@@ -27,7 +27,7 @@ std::vector<std::string_view> split_words(std::string_view text) { return split_
 
 bool has_word(std::string_view text, std::string_view word) {
   const std::vector<std::string_view> words = split_words(text);
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 std::vector<std::string_view> split_fields(std::string_view line) {

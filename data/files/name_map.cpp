@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view transposed_word = "transposed";
 
-bool has_space(std::string_view text) { return std::any_of(text.begin(), text.end(), is_space); }
+bool has_space(std::string_view text) { return std::ranges::any_of(text, is_space); }
 
 /// `to` with what each `*` stands for.
 std::string filled_in(std::string_view to, const std::vector<std::string>& parts) {
@@ -65,7 +65,7 @@ NameMap NameMap::from_text(std::string_view text, const std::string& name) {
     check_rule(!rule.from.empty() || !rule.to.empty(), "a rule without names");
     check_rule(!has_space(rule.from) && !has_space(rule.to),
                "names have no spaces; after them may stand: transposed");
-    const auto stars = [](const std::string& it) { return std::count(it.begin(), it.end(), '*'); };
+    const auto stars = [](const std::string& it) { return std::ranges::count(it, '*'); };
     check_rule(stars(rule.to) <= stars(rule.from), "each * of the new name needs one in the old name");
     if (rule.from.empty()) {
       check_rule(!rule.transposed, "zeros are zeros, transposed or not");

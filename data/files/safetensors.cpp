@@ -166,7 +166,7 @@ void write_safetensors(const std::filesystem::path& path, std::vector<TensorByte
           tensor.dtype, tensor.bytes.size());
     check(names.insert(tensor.name).second, "[safetensors] two tensors named '{}'", tensor.name);
   }
-  std::sort(tensors.begin(), tensors.end(), [](const TensorBytes& a, const TensorBytes& b) {
+  std::ranges::sort(tensors, [](const TensorBytes& a, const TensorBytes& b) {
     return std::tuple(-static_cast<std::int64_t>(*size_of_dtype(a.dtype)), std::string_view(a.name)) <
            std::tuple(-static_cast<std::int64_t>(*size_of_dtype(b.dtype)), std::string_view(b.name));
   });
@@ -214,7 +214,7 @@ Safetensors::Safetensors(const std::filesystem::path& path) : file_(path) {
       metadata[key] = value.get<std::string>();
     }
   }
-  std::stable_sort(tensors_.begin(), tensors_.end(), [](const TensorEntry& a, const TensorEntry& b) {
+  std::ranges::stable_sort(tensors_, [](const TensorEntry& a, const TensorEntry& b) {
     return std::tuple(a.begin, a.end) < std::tuple(b.begin, b.end);
   });
   for (std::size_t i = 0; i < tensors_.size(); ++i) places_[tensors_[i].name] = i;

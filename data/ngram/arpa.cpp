@@ -205,8 +205,7 @@ class Reader {
           {{context, id_of(entry.words.back(), false, model), entry.log_probability, weight}, number_});
     });
     const auto key = [](const auto& it) { return std::pair(it.first.context, it.first.symbol); };
-    std::stable_sort(found.begin(), found.end(),
-                     [&](const auto& a, const auto& b) { return key(a) < key(b); });
+    std::ranges::stable_sort(found, [&](const auto& a, const auto& b) { return key(a) < key(b); });
     std::vector<NgramModel::Ngram> ngrams;
     ngrams.reserve(found.size());
     for (std::size_t i = 0; i < found.size(); ++i) {

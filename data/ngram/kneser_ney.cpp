@@ -31,7 +31,7 @@ struct Order {
 Ids with_line_starts(std::span<const std::int32_t> ids, std::optional<std::int32_t> line_end,
                      std::int32_t V) {
   Ids tokens;
-  const auto lines = line_end ? std::count(ids.begin(), ids.end(), *line_end) : 0;
+  const auto lines = line_end ? std::ranges::count(ids, *line_end) : 0;
   tokens.reserve(ids.size() + static_cast<std::size_t>(lines) + 1);
   bool line_start = true;
   for (const std::int32_t id : ids) {
@@ -90,7 +90,7 @@ std::vector<Order> count_ngrams(const Ids& tokens, std::int32_t V, int orders) {
       ++order.count.back();
       longer[index_of(i)] = static_cast<std::int32_t>(order.size() - 1);
     }
-    const auto tail = std::lower_bound(order.context.begin(), order.context.end(), below.line_starts);
+    const auto tail = std::ranges::lower_bound(order.context, below.line_starts);
     order.line_starts = static_cast<std::int32_t>(tail - order.context.begin());
     ending = std::move(longer);
   }

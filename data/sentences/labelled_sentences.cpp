@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 32> windows_1252_marks = {
 
 /// Some of the sentences of a text, as a text of its own.
 LabelledText part_of(const LabelledText& whole, std::vector<std::size_t> sentences, Split split) {
-  std::sort(sentences.begin(), sentences.end());
+  std::ranges::sort(sentences);
   const std::vector<std::string_view> all = split_lines(whole.sentences.content);
   LabelledText part;
   part.sentences.name = fmt::format("{} ({})", whole.sentences.name, name_of(split));

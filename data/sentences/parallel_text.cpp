@@ -53,7 +53,7 @@ fs::path side_path(const fs::path& prefix, const std::string& language) {
 void end_last_line(Text& text) {
   if (!text.content.ends_with('\n')) text.content += '\n';
 }
-std::int64_t lines_of(const Text& text) { return std::count(text.content.begin(), text.content.end(), '\n'); }
+std::int64_t lines_of(const Text& text) { return std::ranges::count(text.content, '\n'); }
 
 ParallelText generated_text(std::int64_t pairs) {
   const std::int64_t evaluated = std::max<std::int64_t>(1, pairs / 10);

@@ -23,7 +23,7 @@ QuestionText read_folder(const fs::path& folder, const QuestionOptions& options,
   std::vector<fs::path> paths;
   for (const fs::directory_entry& it : fs::directory_iterator(folder))
     if (it.path().extension() == ".question") paths.push_back(it.path());
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   check_input(!paths.empty(), "{}: no files NAME.question in it", text.name);
   Sha256 digest;
   text.left_out = use_each(paths, "questions", [&](const fs::path& path) {
@@ -96,8 +96,7 @@ namespace {
 
 /// Dice's coefficient of two sets of words: 1 if they are equal, 0 if they have no word in common.
 double match(const std::set<std::string_view>& one, const std::set<std::string_view>& other) {
-  const auto common =
-      std::count_if(one.begin(), one.end(), [&](const auto& it) { return other.contains(it); });
+  const auto common = std::ranges::count_if(one, [&](const auto& it) { return other.contains(it); });
   return 2 * static_cast<double>(common) / static_cast<double>(one.size() + other.size());
 }
 
@@ -111,9 +110,9 @@ std::string best_sentences(const std::string& document, const std::string& quest
   for (const auto& it : sentences) scores.push_back(match(asked, set_of(it)));
   std::vector<std::size_t> best(sentences.size());
   std::iota(best.begin(), best.end(), 0);
-  std::stable_sort(best.begin(), best.end(), [&](auto a, auto b) { return scores[a] > scores[b]; });
+  std::ranges::stable_sort(best, [&](auto a, auto b) { return scores[a] > scores[b]; });
   best.resize(std::min(best.size(), static_cast<std::size_t>(count)));
-  std::sort(best.begin(), best.end());
+  std::ranges::sort(best);
   std::vector<std::string_view> kept;
   for (const std::size_t i : best) kept.insert(kept.end(), sentences[i].begin(), sentences[i].end());
   return fmt::format("{}", fmt::join(kept, " "));
@@ -126,7 +125,7 @@ bool is_number(std::string_view word) {
 
 std::string with_merged_numbers(const std::string& line) {
   std::vector<std::string_view> words = split_words(line);
-  std::replace_if(words.begin(), words.end(), is_number, std::string_view("NUM"));
+  std::ranges::replace_if(words, is_number, std::string_view("NUM"));
   return fmt::format("{}", fmt::join(words, " "));
 }
 

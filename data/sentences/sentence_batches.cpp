@@ -26,7 +26,7 @@ std::vector<std::span<const std::int32_t>> Sentences::at(std::span<const std::in
   return some;
 }
 
-std::int64_t Sentences::count(std::int32_t id) const { return std::count(ids_.begin(), ids_.end(), id); }
+std::int64_t Sentences::count(std::int32_t id) const { return std::ranges::count(ids_, id); }
 
 Sentences encode_sentences(std::string_view text, const std::string& name, const Vocabulary& vocabulary) {
   const auto line_end = vocabulary.line_end_id();
@@ -43,8 +43,8 @@ Sentences encode_sentences(std::string_view text, const std::string& name, const
   }
   const std::vector<std::string_view> lines = split_lines(text);
   if (sentences.size() != std::ssize(lines)) {
-    const auto bad = std::find_if(lines.begin(), lines.end(),
-                                  [](std::string_view line) { return has_word(line, eos_symbol); });
+    const auto bad =
+        std::ranges::find_if(lines, [](std::string_view line) { return has_word(line, eos_symbol); });
     throw InputError(fmt::format("{}: line {}: the word {} stands for the end of a line; remove it", name,
                                  bad - lines.begin() + 1, eos_symbol));
   }
@@ -52,7 +52,7 @@ Sentences encode_sentences(std::string_view text, const std::string& name, const
 }
 
 std::int64_t longest_of(const std::vector<std::int64_t>& lengths) {
-  return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+  return lengths.empty() ? 0 : *std::ranges::max_element(lengths);
 }
 
 PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse) {

@@ -20,7 +20,7 @@ JudgedPairs read_judged_pairs(const std::filesystem::path& file, const PairColum
   std::vector<std::string_view> lines = split_lines(text.content);
   const std::vector<std::string_view> names = split_fields(lines.front());
   const auto place_of = [&](const std::string& column) {
-    return static_cast<std::size_t>(std::find(names.begin(), names.end(), column) - names.begin());
+    return static_cast<std::size_t>(std::ranges::find(names, column) - names.begin());
   };
   std::size_t one = place_of(columns.first), other = place_of(columns.second),
               judged = place_of(columns.judgment), last = std::max({one, other, judged});

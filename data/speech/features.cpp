@@ -171,11 +171,10 @@ void check_options(const FilterbankOptions& options) {
               options.window, options.step, options.sample_rate);
   const auto bands = Filterbank::bands_of(options);
   const auto is_empty = [](const auto& band) { return band.weights.empty(); };
-  check_input(std::none_of(bands.begin(), bands.end(), is_empty),
+  check_input(std::ranges::none_of(bands, is_empty),
               "filters = {}: band {} is so narrow that it has no frequency of a window of {} ms: set fewer, "
               "or a longer data.window",
-              options.filters, std::find_if(bands.begin(), bands.end(), is_empty) - bands.begin() + 1,
-              options.window);
+              options.filters, std::ranges::find_if(bands, is_empty) - bands.begin() + 1, options.window);
 }
 
 std::vector<Filterbank::Band> Filterbank::bands_of(const FilterbankOptions& options) {
@@ -304,8 +303,7 @@ FrameStatistics FrameStatistics::from_text(std::string_view text, const std::str
     std::vector<double> numbers;
     for (const std::string_view word : split_words(lines[i]))
       numbers.push_back(parse_number(word).value_or(NAN));
-    const bool are_finite =
-        std::all_of(numbers.begin(), numbers.end(), [](double it) { return std::isfinite(it); });
+    const bool are_finite = std::ranges::all_of(numbers, [](double it) { return std::isfinite(it); });
     check_input(are_finite && numbers.size() == (i == 0 ? 1 : 2) && (i > 0 || numbers[0] > 0),
                 "{}: line {}: expected {}", name, i + 1,
                 i == 0 ? "the number of frames" : "two sums of frames");

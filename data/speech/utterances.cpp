@@ -22,7 +22,7 @@ Utterance utterance_of(std::string_view line, const std::string& name, const fs:
   const std::string_view file = fields[0], speaker = fields[1], transcript = stripped(fields[2]);
   check_input(!file.empty() && !speaker.empty(), "{}: no {}", name, file.empty() ? "file" : "speaker");
   check_input(!transcript.empty(), "{}: no transcript", name);
-  check_input(std::none_of(transcript.begin(), transcript.end(), [](char c) { return c >= 0 && c < ' '; }),
+  check_input(std::ranges::none_of(transcript, [](char c) { return c >= 0 && c < ' '; }),
               "{}: a transcript with a control character", name);
   const fs::path path = folder / file;
   check_input(file_is_there(path), "{}: there is no file {}", name, printable(path.string()));
@@ -84,9 +84,7 @@ std::map<std::string, std::vector<SpokenDigit>> digits_of(const fs::path& folder
   check_input(!failure, "{}: cannot be read: {}", printable(folder.string()), failure.message());
   check_input(!digits.empty(), "{}: no recordings of digits, which are called DIGIT_SPEAKER_INDEX.wav",
               printable(folder.string()));
-  for (auto& [speaker, of_speaker] : digits)
-    std::sort(of_speaker.begin(), of_speaker.end(),
-              [](const SpokenDigit& a, const SpokenDigit& b) { return a.path < b.path; });
+  for (auto& [speaker, of_speaker] : digits) std::ranges::sort(of_speaker, {}, &SpokenDigit::path);
   return digits;
 }
 

@@ -82,8 +82,8 @@ CorpusText split_file(const fs::path& path, Unit unit, Pipes pipes, const TextRe
 }
 
 void sort_in_c_locale(std::vector<fs::path>& paths) {
-  std::sort(paths.begin(), paths.end(),
-            [](const auto& a, const auto& b) { return a.generic_string() < b.generic_string(); });
+  std::ranges::sort(paths,
+                    [](const auto& a, const auto& b) { return a.generic_string() < b.generic_string(); });
 }
 
 /// A path that glob() takes as it is.

@@ -83,8 +83,7 @@ Characters frequent_characters(std::string_view text) {
   for (const std::string_view character : never_in_pieces) counts.erase(character);
 
   std::vector<std::pair<std::string_view, std::int64_t>> order(counts.begin(), counts.end());
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.second > b.second; });
   std::int64_t all = 0, kept = 0;
   for (const auto& [character, count] : order) all += count;
   Characters characters{" "};
@@ -244,8 +243,7 @@ PieceModel PieceModel::learnt_from(const Text& text, const Tokenization& tokeniz
   const std::int64_t wanted = tokenization.pieces;
   const auto characters = frequent_characters(text.content);
   const auto further_bytes =
-      std::ssize(bytes_of_utf8()) -
-      std::count_if(characters.begin(), characters.end(), [](auto it) { return it.size() == 1; });
+      std::ssize(bytes_of_utf8()) - std::ranges::count_if(characters, [](auto it) { return it.size() == 1; });
   const std::int64_t least = std::ssize(characters) + further_bytes;
   check_input(
       wanted > least,

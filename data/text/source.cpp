@@ -43,7 +43,7 @@ void BlockCutter::add(std::string_view part) {
   std::string rest = text_.substr(at);
   text_.resize(at);
   const LastLine last = text_.ends_with('\n') ? LastLine::ends : LastLine::goes_on;
-  const std::int64_t lines = std::count(text_.begin(), text_.end(), '\n');
+  const std::int64_t lines = std::ranges::count(text_, '\n');
   use_({std::exchange(text_, std::move(rest)), last, std::exchange(lines_, lines_ + lines)});
 }
 
@@ -97,7 +97,7 @@ TextSource::TextSource(const std::vector<std::filesystem::path>& paths, Unit uni
     const std::uint64_t bytes_before = bytes_;
     const std::string sha256 = read_file(file, "reading", read, [&](std::string_view piece) {
       bytes_ += piece.size();
-      lines_ += std::count(piece.begin(), piece.end(), '\n');
+      lines_ += std::ranges::count(piece, '\n');
       if (bytes_ > reading.most_in_memory && !is_pipe) content_.reset();
       if (content_) *content_ += piece;
     });

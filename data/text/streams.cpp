@@ -146,7 +146,7 @@ Sequences Sequences::fixed(std::span<const std::int32_t> ids, std::int64_t lengt
   return made;
 }
 
-void Sequences::order_by_length() { std::stable_sort(sequences_.begin(), sequences_.end(), longer); }
+void Sequences::order_by_length() { std::ranges::stable_sort(sequences_, longer); }
 
 std::int64_t Sequences::length() const { return (std::ssize(sequences_) + batch_ - 1) / batch_; }
 
@@ -165,8 +165,7 @@ void Sequences::seek(std::uint64_t seed, std::int64_t epoch, std::int64_t positi
     for (std::int64_t i = 0; i < (std::ssize(ids_) - 1) / crop_ - 1; ++i)
       sequences_.push_back({1 + offset + i * crop_, crop_});
   } else {
-    std::sort(sequences_.begin(), sequences_.end(),
-              [](const Sequence& a, const Sequence& b) { return a.begin < b.begin; });
+    std::ranges::sort(sequences_, {}, &Sequence::begin);
   }
   if (epoch > 0) shuffle(sequences_, random);
   check(position >= 0 && position <= length(), "[sequences] a position from 0 to {} was expected: {}",
@@ -192,9 +191,9 @@ bool Sequences::next(Chunk& chunk) {
   if (position_ == length()) return false;
   const std::int64_t first = position_ * batch_, count = std::min(batch_, std::ssize(sequences_) - first);
   std::vector<Sequence> rows(sequences_.begin() + first, sequences_.begin() + first + count);
-  std::stable_sort(rows.begin(), rows.end(), longer);
+  std::ranges::stable_sort(rows, longer);
   std::vector<std::int64_t> lengths(static_cast<std::size_t>(batch_));
-  std::transform(rows.begin(), rows.end(), lengths.begin(), [](const Sequence& it) { return it.length; });
+  std::ranges::transform(rows, lengths.begin(), [](const Sequence& it) { return it.length; });
   fill(chunk, rows.front().length, std::move(lengths), true, [&](std::int64_t b, std::int64_t t) {
     const std::int64_t source = rows[static_cast<std::size_t>(b)].begin + t;
     return source < 0 ? first_context_ : ids_[static_cast<std::size_t>(source)];
@@ -206,8 +205,8 @@ bool Sequences::next(Chunk& chunk) {
 std::vector<Chunk> pieces_without_padding(const Chunk& chunk, std::int64_t steps) {
   std::vector<Chunk> pieces;
   for (std::int64_t begin = 0; begin < chunk.steps; begin += steps) {
-    const std::int64_t alive = std::count_if(chunk.lengths.begin(), chunk.lengths.end(),
-                                             [&](std::int64_t length) { return length > begin; });
+    const std::int64_t alive =
+        std::ranges::count_if(chunk.lengths, [&](std::int64_t length) { return length > begin; });
     if (alive == 0) break;
     const std::int64_t end = std::min(begin + steps, chunk.lengths.front());
     pieces.push_back(part_of(chunk, begin, end, 0, alive));
@@ -219,8 +218,7 @@ std::vector<Chunk> pieces_without_padding(const Chunk& chunk, std::int64_t steps
 
 SharedPrefixes::SharedPrefixes(std::vector<std::span<const std::int32_t>> sequences, std::int64_t rows)
     : sequences_(std::move(sequences)), rows_(rows), alive_(sequences_.size()), streams_(sequences_.size()) {
-  check(std::is_sorted(sequences_.begin(), sequences_.end(),
-                       [](const auto& a, const auto& b) { return a.size() > b.size(); }),
+  check(std::ranges::is_sorted(sequences_, [](const auto& a, const auto& b) { return a.size() > b.size(); }),
         "[shared prefixes] sequences from the longest to the shortest were expected");
 }
 

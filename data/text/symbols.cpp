@@ -31,7 +31,7 @@ std::string_view line_end_symbol(Unit unit) {
 
 bool is_of_unit(std::string_view symbol, Unit unit) {
   if (symbol == unknown_symbol) return true;
-  if (unit == Unit::words) return std::none_of(symbol.begin(), symbol.end(), is_space);
+  if (unit == Unit::words) return std::ranges::none_of(symbol, is_space);
   if (unit == Unit::pieces) return true;
   return symbol.size() == (unit == Unit::bytes ? 1 : utf8_length(symbol, 0));
 }

@@ -24,7 +24,7 @@ std::string Normaliser::normalised(std::size_t bytes) {
   if (is_utf8(unit_)) check_utf8(text, name_, bytes_, lines_);
   const bool has_mark = bytes_ == 0 && unit_ != Unit::bytes && text.starts_with(byte_order_mark);
   bytes_ += std::ssize(text);
-  lines_ += std::count(text.begin(), text.end(), '\n');
+  lines_ += std::ranges::count(text, '\n');
   if (unit_ == Unit::bytes) return text;
   if (has_mark) text.erase(0, byte_order_mark.size());
   had_mark_ |= has_mark;

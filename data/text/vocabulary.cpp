@@ -30,7 +30,7 @@ bool apply_limits(std::vector<Type>& types, const VocabularyLimits& limits, std:
 
   const auto most = static_cast<std::size_t>(limits.max_size);
   if (most == 0 || kept.size() + (unknown || rare ? 1 : 0) <= most) return rare;
-  std::stable_sort(kept.begin(), kept.end(), [&](const Type* a, const Type* b) {
+  std::ranges::stable_sort(kept, [&](const Type* a, const Type* b) {
     const bool a_ends = a->symbol == line_end, b_ends = b->symbol == line_end;
     return a_ends != b_ends ? a_ends : a->count > b->count;
   });
@@ -123,9 +123,7 @@ Vocabulary::Vocabulary(const std::vector<const Text*>& train_and_others, Tokeniz
   }
   needed |= apply_limits(types, limits, line_end_symbol(tokenization.unit), needed);
   for (const Type& type : types) trained |= type.count_in_train > 0 && !type.kept;
-  if (order == SymbolOrder::frequency)
-    std::stable_sort(types.begin(), types.end(),
-                     [](const Type& a, const Type& b) { return a.count_in_train > b.count_in_train; });
+  if (order == SymbolOrder::frequency) std::ranges::stable_sort(types, std::greater(), &Type::count_in_train);
 
   if (trained) add(std::string(unknown_symbol));
   for (Type& type : types)

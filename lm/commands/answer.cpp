@@ -15,9 +15,9 @@
 #include "lm/report/evaluation_report.h"
 #include "lm/report/page.h"
 #include "lm/report/sentences.h"
-#include "lm/tasks/registry.h"
 #include "lm/tasks/skip_thought.h"
 #include "lm/tasks/speech.h"
+#include "lm/tasks/task.h"
 #include "lm/tasks/translation.h"
 
 namespace rondo {

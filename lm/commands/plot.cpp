@@ -28,8 +28,9 @@ struct PlotOptions {
 /// Adds the diagrams of the runs that lie in a folder.
 void add_sweep(std::vector<Figure>& figures, const fs::path& folder, const Runs& runs) {
   Runs swept;
-  std::copy_if(runs.begin(), runs.end(), std::back_inserter(swept),
-               [&](const auto& run) { return fs::equivalent(fs::path(run->path).parent_path(), folder); });
+  std::ranges::copy_if(runs, std::back_inserter(swept), [&](const auto& run) {
+    return fs::equivalent(fs::path(run->path).parent_path(), folder);
+  });
   for (const Plot& it : plots_of_sweep(swept))
     figures.push_back({figures.empty() ? "sweep" : fmt::format("sweep_{}", figures.size() + 1), svg_of(it),
                        "Means over seeds, and standard deviations; ring: the best on the validation text."});

@@ -23,7 +23,7 @@
 #include "lm/program/cli.h"
 #include "lm/program/files.h"
 #include "lm/program/terminal.h"
-#include "lm/report/run_table.h"
+#include "lm/report/run_groups.h"
 #include "tensor/error.h"
 
 namespace rondo {

@@ -1,6 +1,6 @@
-// `lm table`: what was measured of runs, beside published results. The table: lm/report/run_table.h.
+// `lm table`: what was measured of runs, beside published results. The table: lm/report/run_groups.h.
 #include "lm/commands/options.h"
-#include "lm/report/run_table.h"
+#include "lm/report/run_groups.h"
 
 namespace rondo {
 

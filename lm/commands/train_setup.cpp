@@ -43,7 +43,7 @@ std::string place_text(const Trainer& trainer) {
 
 bool has_vocabularies(const RunFolder& run, const Recipe& recipe) {
   const std::vector<std::filesystem::path> files = vocabulary_paths(run, recipe);
-  return std::all_of(files.begin(), files.end(), file_is_there);
+  return std::ranges::all_of(files, file_is_there);
 }
 
 /// The run that has them: another run or, of a resumed one, itself. None if they are made from the text.
@@ -204,7 +204,7 @@ void write_setup(const TrainOptions& options, PreparedTraining& training) {
 void restore_setup(const PreparedTraining& training, TrainingReport& report) {
   std::vector<std::filesystem::path> files = vocabulary_paths(training.run, training.config.recipe);
   files.push_back(training.run.config());
-  const auto gone = std::find_if_not(files.begin(), files.end(), file_is_there);
+  const auto gone = std::ranges::find_if_not(files, file_is_there);
   if (gone == files.end()) return;
   write_known_files(training);
   report.warn(fmt::format("{}: was removed during the training, and is written again", gone->string()));

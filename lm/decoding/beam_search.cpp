@@ -119,8 +119,7 @@ class SentenceSearch {
     const double to_beat = finished_[at(options_.n_best - 1)].score;
     if (live_.front().log_p / length_penalty(options_.max_length) <= to_beat) return true;
     return std::ssize(finished_) >= options_.beam &&
-           std::all_of(live_.begin(), live_.end(),
-                       [&](const Live& it) { return score(it.log_p) <= to_beat; });
+           std::ranges::all_of(live_, [&](const Live& it) { return score(it.log_p) <= to_beat; });
   }
 
   std::vector<Hypothesis> n_best() const {
@@ -151,8 +150,7 @@ class SentenceSearch {
   };
 
   static void sort_by_score(std::vector<Ranked>& list) {
-    std::stable_sort(list.begin(), list.end(),
-                     [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
+    std::ranges::stable_sort(list, std::greater(), &Ranked::score);
   }
 
   int64_t add_node(int64_t parent, const Candidate& candidate, const SentenceRows& attention) {
@@ -178,8 +176,8 @@ class SentenceSearch {
       result.ids.push_back(nodes_[at(node)].symbol);
       if (!nodes_[at(node)].attention.empty()) result.attention.push_back(nodes_[at(node)].attention);
     }
-    std::reverse(result.ids.begin(), result.ids.end());
-    std::reverse(result.attention.begin(), result.attention.end());
+    std::ranges::reverse(result.ids);
+    std::ranges::reverse(result.attention);
     if (of.finished) result.ids.pop_back();
     return result;
   }

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "autograd/ctc_loss.h"
-#include "data/ngram/ngram_model.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -44,7 +43,7 @@ class PrefixSearch {
       std::nth_element(candidates_.begin(), candidates_.begin() + beam_, candidates_.end(), better);
       candidates_.resize(index_of(beam_));
     }
-    std::sort(candidates_.begin(), candidates_.end(), better);
+    std::ranges::sort(candidates_, better);
     std::vector<Live> next;
     for (const Candidate& it : candidates_) {
       Live& from = live_[index_of(it.from)];
@@ -63,8 +62,7 @@ class PrefixSearch {
       const double end = scorer_ ? scorer_->score_end(prefix.state) : 0;
       found.push_back({labels_of(it.prefix), it.log_p(), it.log_p() + prefix.added + end});
     }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.score > b.score; });
+    std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.score > b.score; });
     return found;
   }
 
@@ -160,7 +158,7 @@ class PrefixSearch {
     std::vector<int32_t> labels;
     for (; prefix > 0; prefix = prefixes_[index_of(prefix)].parent)
       labels.push_back(prefixes_[index_of(prefix)].label);
-    std::reverse(labels.begin(), labels.end());
+    std::ranges::reverse(labels);
     return labels;
   }
 
@@ -206,6 +204,72 @@ std::vector<LabelHypothesis> prefix_search(const Tensor& log_p, int64_t beam, co
   PrefixSearch search(log_p.columns(), beam, scorer);
   for (int64_t t = 0; t < log_p.rows(); ++t) search.advance(checked_frame("prefix search", log_p, t));
   return search.best();
+}
+
+// --- Language model ---
+// Scores of labels by an n-gram model.
+
+LabelScorer::LabelScorer(const NgramModel& model, const Vocabulary& vocabulary, NgramUnit unit,
+                         std::vector<std::string> labels, const LabelScoreOptions& options)
+    : model_(model),
+      vocabulary_(vocabulary),
+      labels_(std::move(labels)),
+      options_(options),
+      line_end_(vocabulary.line_end_id()),
+      unknown_(vocabulary.unknown_id()) {
+  check(model.symbols() == vocabulary.size(), "[label scorer] a model of {} symbols and {} names",
+        model.symbols(), vocabulary.size());
+  const auto id_of = [&](std::string_view symbol) {
+    const auto id = vocabulary.id(symbol);
+    check_input(id || unknown_, "the language model does not know '{}' and has no {}", symbol,
+                unknown_symbol);
+    return id ? *id : *unknown_;
+  };
+  if (unit == NgramUnit::words) {
+    space_ = static_cast<std::size_t>(std::ranges::find(labels_, " ") - labels_.begin());
+    check_input(space_ > 0 && space_ < labels_.size(),
+                "a language model of words needs a label that is a space");
+    id_of(unknown_symbol);
+  } else {
+    symbols_.resize(labels_.size());
+    for (std::size_t k = 1; k < labels_.size(); ++k) symbols_[k] = id_of(labels_[k]);
+  }
+}
+
+LabelScorer::Scored LabelScorer::scored(const NgramModel::State& context,
+                                        std::optional<std::int32_t> symbol) const {
+  if (!symbol) return {0, context};
+  const NgramModel::Step step = model_.step(context, *symbol);
+  return {options_.weight * step.log_probability + options_.bonus, step.next};
+}
+
+std::optional<std::int32_t> LabelScorer::word_of(const State& state) const {
+  if (state.word.empty()) return std::nullopt;
+  const auto id = vocabulary_.id(state.word);
+  return id ? id : unknown_;
+}
+
+std::optional<std::int32_t> LabelScorer::symbol_ended_by(const State& state, std::size_t label) const {
+  if (space_ == 0) return symbols_.at(label);
+  return label == space_ ? word_of(state) : std::nullopt;
+}
+
+void LabelScorer::add_scores(const State& state, std::span<double> of_labels) const {
+  check(of_labels.size() == labels_.size(), "[label scorer] {} labels were expected: {}", labels_.size(),
+        of_labels.size());
+  for (std::size_t k = 1; k < labels_.size(); ++k)
+    of_labels[k] = scored(state.context, symbol_ended_by(state, k)).score;
+}
+
+LabelScorer::State LabelScorer::after(const State& state, std::int32_t label) const {
+  const auto k = static_cast<std::size_t>(label);
+  const bool goes_on = space_ > 0 && k != space_;
+  return {scored(state.context, symbol_ended_by(state, k)).next, goes_on ? state.word + labels_.at(k) : ""};
+}
+
+double LabelScorer::score_end(const State& state) const {
+  const Scored last = scored(state.context, word_of(state));
+  return last.score + (line_end_ ? options_.weight * model_.step(last.next, *line_end_).log_probability : 0);
 }
 
 }  // namespace rondo

@@ -6,16 +6,85 @@
 // bi-directional recurrent DNNs", algorithm 1, in logarithms. It keeps the best prefixes of labels, each with
 // the probability of the paths that end in a blank and of those that end in its last label: only after a
 // blank does the same label begin again. A language model adds to a prefix's score, not to its
-// probability, so that the two can be told apart. Next: lm/decoding/label_scorer.h.
+// probability, so that the two can be told apart.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
-#include "lm/decoding/label_scorer.h"
+#include "data/ngram/ngram_model.h"
+#include "data/text/vocabulary.h"
 #include "tensor/tensor.h"
 
 namespace rondo {
+
+// --- Language model ---
+// How an n-gram model judges labels while a search writes them: by each label, or by the words that labels
+// spell, once a word ends. Deep Speech (Hannun et al. 2014), equation 2: the search maximises
+//
+//   log p(labels | frames) + weight * log p_lm(text) + bonus * (number of symbols of text),
+//
+// where the symbols are those of the language model; its probabilities favour short texts, the bonus makes
+// up for it.
+
+/// The symbols of an n-gram model.
+enum class NgramUnit { words, characters };
+inline std::vector<std::string> names_of(NgramUnit) { return {"words", "characters"}; }
+
+struct LabelScoreOptions {
+  double weight = 0.5;  // of the language model's log p
+  double bonus = 0;     // nats for each of its symbols
+};
+
+class LabelScorer {
+ public:
+  /// What the scores of further labels depend on.
+  struct State {
+    NgramModel::State context{};
+    std::string word{};  // the letters of a word that has not ended
+  };
+
+  /// `model` and `vocabulary` must outlive it. labels[k] is the text of label k; labels[0], the blank, is not
+  /// read. A label " " ends a word; of characters every label is a symbol. What the model does not know is
+  /// its `<unk>`. InputError if it has none, and for a model of words without a label " ".
+  LabelScorer(const NgramModel& model, const Vocabulary& vocabulary, NgramUnit unit,
+              std::vector<std::string> labels, const LabelScoreOptions& options);
+  LabelScorer(const LabelScorer&) = delete;
+  LabelScorer& operator=(const LabelScorer&) = delete;
+
+  /// The state before the labels of a line.
+  State start() const { return {model_.line_start(), {}}; }
+  /// What each label adds to the score, in nats: V numbers, that of label 0, the blank, unused.
+  void add_scores(const State& state, std::span<double> of_labels) const;
+  State after(const State& state, std::int32_t label) const;
+  /// What the end of the line adds.
+  double score_end(const State& state) const;
+
+ private:
+  struct Scored {
+    double score;
+    NgramModel::State next;
+  };
+  /// No symbol costs nothing.
+  Scored scored(const NgramModel::State& context, std::optional<std::int32_t> symbol) const;
+  /// The symbol that a label ends. None if a word goes on, or is empty, as between two spaces.
+  std::optional<std::int32_t> symbol_ended_by(const State& state, std::size_t label) const;
+  /// The id of the letters as a word; none of no letters.
+  std::optional<std::int32_t> word_of(const State& state) const;
+
+  const NgramModel& model_;
+  const Vocabulary& vocabulary_;
+  std::vector<std::string> labels_;
+  std::size_t space_ = 0;                // the label that ends a word; 0: each label is a symbol
+  std::vector<std::int32_t> symbols_{};  // of each label, where labels are symbols
+  LabelScoreOptions options_;
+  std::optional<std::int32_t> line_end_, unknown_;
+};
+
+// --- Search ---
 
 struct LabelHypothesis {
   std::vector<int32_t> labels;

@@ -63,6 +63,17 @@ int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& op
   return at_rank(count - 1);
 }
 
+int32_t draw_symbol(const std::vector<real>& logits, const SamplingOptions& options, uint64_t drawn,
+                    std::optional<int32_t> unknown) {
+  const RandomKey key{.seed = options.seed, .name = hash_of("sampling")};
+  return sample_symbol(logits, options, uniform_from(key.bits(drawn)),
+                       options.allow_unknown ? -1 : unknown.value_or(-1));
+}
+
+SoftmaxTerms::SoftmaxTerms(const std::vector<real>& logits) : largest(std::ranges::max(logits)) {
+  for (const real it : logits) sum += std::exp(it - largest);
+}
+
 Sampler::Sampler(LanguageModel& model, const Vocabulary& vocabulary, const SamplingOptions& options,
                  StatesOfText* known)
     : model_(model),
@@ -121,21 +132,16 @@ std::vector<real> Sampler::logits() {
 std::string Sampler::next() {
   const NoGradient guard;
   last_logits_ = logits();
-  const RandomKey key{.seed = options_.seed, .name = hash_of("sampling")};
-  const int32_t banned = options_.allow_unknown ? -1 : vocabulary_.unknown_id().value_or(-1);
-  const int32_t id = sample_symbol(last_logits_, options_, uniform_from(key.bits(drawn_++)), banned);
+  last_id_ = draw_symbol(last_logits_, options_, drawn_++, vocabulary_.unknown_id());
   options_.rank = 0;
-  last_id_ = id;
-  unread_ = {id};
-  return writer_.next(vocabulary_.symbol(id));
+  unread_ = {last_id_};
+  return writer_.next(vocabulary_.symbol(last_id_));
 }
 
 double Sampler::log_probability() const {
   check(last_id_ >= 0, "[sampling] no symbol has been drawn");
-  const real most = std::ranges::max(last_logits_);
-  double sum = 0;
-  for (const real it : last_logits_) sum += std::exp(static_cast<double>(it) - most);
-  return static_cast<double>(last_logits_[last_id_]) - most - std::log(sum);
+  const auto [largest, sum] = SoftmaxTerms(last_logits_);
+  return last_logits_[last_id_] - largest - std::log(sum);
 }
 
 // --- Stop strings ---

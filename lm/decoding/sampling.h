@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,16 @@ struct SamplingOptions {
 /// of range, for logits that are not numbers, and if no symbol can be chosen.
 int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& options, double number,
                       int32_t banned);
+/// The same for the symbol of a text before which `drawn` others have been drawn; `unknown` is banned unless
+/// the options allow it.
+int32_t draw_symbol(const std::vector<real>& logits, const SamplingOptions& options, uint64_t drawn,
+                    std::optional<int32_t> unknown);
+
+/// The softmax of logits: p = exp(logit - largest) / sum.
+struct SoftmaxTerms {
+  explicit SoftmaxTerms(const std::vector<real>& logits);
+  double largest, sum = 0;
+};
 
 /// The states of a model in the text that it has read last, for texts that begin in the same way.
 struct StatesOfText {

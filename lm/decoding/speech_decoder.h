@@ -1,12 +1,11 @@
 // From what a recogniser says of each step to a transcript: by the best path; by a search for the most
-// probable labels; by such a search with an n-gram model of words or characters (lm/decoding/prefix_search.h,
-// lm/decoding/label_scorer.h). Used by lm/tasks/speech.h.
+// probable labels; by such a search with an n-gram model of words or characters
+// (lm/decoding/prefix_search.h). Used by lm/tasks/speech.h.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "data/ngram/arpa.h"
 #include "lm/decoding/prefix_search.h"

@@ -155,7 +155,7 @@ class Search {
     for (const double factor : window_factors) {
       const auto window = static_cast<int64_t>(times(static_cast<double>(start.window), factor));
       const int64_t of_prefix = std::clamp<int64_t>(window, 1, tuned_.prefix);
-      if (std::find(seen.begin(), seen.end(), of_prefix) != seen.end()) continue;
+      if (std::ranges::find(seen, of_prefix) != seen.end()) continue;
       if (factor > 1 && NeuralCache::memory(window, width) > available_memory().value_or(most)) continue;
       windows.push_back(std::max<int64_t>(1, window));
       seen.push_back(of_prefix);

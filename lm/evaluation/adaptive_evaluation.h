@@ -6,14 +6,120 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "lm/evaluation/dynamic_evaluation.h"
 #include "lm/evaluation/evaluation.h"
-#include "lm/evaluation/neural_cache.h"
-#include "tensor/error.h"
+#include "lm/evaluation/scores.h"
+#include "nn/models/language_model.h"
+#include "tensor/keys.h"
+#include "tensor/tensor.h"
 
 namespace rondo {
+
+// --- Cache ---
+// The neural cache, Grave, Joulin & Usunier 2017, "Improving Neural Language Models with a Continuous Cache":
+//   p = (1 - lambda) p_model + lambda p_cache,
+//   p_cache(w) = sum over the last `window` positions i of softmax_i(theta h_t . h_i) [x_(i+1) = w],
+// where h_i is the output of the last recurrent layer after x_i, before its dropout. The cache is empty at
+// first; while it is empty, p = p_model. (The published code of AWD-LSTM uses it only when it is full.)
+
+struct CacheOptions {
+  int64_t window = 2000;
+  double theta = 1, lambda = 0.1;
+};
+Keys keys_of(CacheOptions& options);
+
+/// The cache's probabilities for one text, read from its beginning, for several windows and thetas at once,
+/// which share the products of states.
+class NeuralCache {
+ public:
+  /// States have `width` numbers; windows are 1 or more. InputError if that takes more memory than is
+  /// available.
+  NeuralCache(std::vector<int64_t> windows, std::vector<double> thetas, int64_t width);
+
+  /// What read() returns for a target while the cache is empty.
+  static constexpr double empty = -1;
+  /// Reads the next positions of the text: their states, [n, width] as a matrix, and the n symbols after
+  /// them. Returns p_cache of each symbol under each setting, element (r * windows + w) * thetas + t, and
+  /// stores the symbols in the cache for later positions.
+  std::vector<double> read(const Tensor& states, const std::vector<int32_t>& targets);
+
+  /// The memory of one cache, in bytes.
+  static int64_t memory(int64_t window, int64_t width);
+  /// Throws the InputError of the constructor.
+  static void check_fits(int64_t window, int64_t width);
+
+ private:
+  void read_block(const Tensor& states, const int32_t* targets, double* probabilities);
+
+  std::vector<int64_t> windows_;
+  std::vector<double> thetas_;
+  int64_t window_;  // the largest
+  // The stored positions end before row end_ of these, and the largest window begins window_ rows earlier.
+  // Rows below first_ are unused: there the window would begin before the text.
+  Tensor states_;               // [2 window + block, width]
+  std::vector<int32_t> nexts_;  // the symbol after each
+  int64_t end_, first_;
+  Tensor products_, scores_;  // [block, window + block]: h_t . h_i, and times theta
+};
+
+/// -log((1 - lambda) p + lambda cached) for p = exp(-nats); `nats` where the cache was empty.
+double mixed_nats(double nats, double cached, double lambda);
+
+// --- Dynamic evaluation ---
+// Dynamic evaluation, Krause, Kahembwe, Murray & Renals 2018, "Dynamic Evaluation of Neural Sequence Models":
+// the weights are updated, by gradient descent, on the text that the model has just been scored on. The
+// formula of the update is in optim/updates.h (DynamicUpdate).
+
+/// Whether learning rate, decay and epsilon are for means of squares over batches and over tensors, or for
+/// sums instead of means, as in the paper.
+enum class DynamicStyle { means, sums };
+inline std::vector<std::string> names_of(DynamicStyle) { return {"new", "old"}; }
+
+/// The defaults are a fair start for a model of words; tune the learning rate.
+struct DynamicOptions {
+  double learning_rate = 5e-5, decay = 0.002, epsilon = 2e-5;
+  int64_t length = 5;                // of the chunks between updates
+  int64_t statistics_streams = 100;  // streams of the batches that the statistics are computed over
+  DynamicStyle style = DynamicStyle::means;
+};
+Keys keys_of(DynamicOptions& options);
+
+/// The size of the gradients over the training text.
+struct GradientStatistics {
+  Tensor rms;           // of each weight's gradient over the batches, laid out like the model's values
+  double mean_rms = 0;  // the mean over tensors (tied ones count once) of each tensor's mean
+  int64_t tensors = 0, batches = 0, symbols = 0;
+};
+
+/// Reads the training text once, in `statistics_streams` streams by `length` steps. A batch is such a chunk,
+/// and its loss is the mean over its symbols; symbols that do not fill a step of all streams are left out.
+/// Dropout is off. The weights do not change, and gradients are zero afterwards. InputError if the text is
+/// too short for the streams. `progress` gets the number of symbols done.
+GradientStatistics gradient_statistics(
+    LanguageModel& model, std::span<const int32_t> train_ids, const DynamicOptions& settings,
+    const ReportDone& progress = [](int64_t) {});
+
+/// While it exists, the weights of a model can learn; the destructor restores them.
+class DynamicWeights {
+ public:
+  /// `model` must outlive it.
+  DynamicWeights(LanguageModel& model, const GradientStatistics& statistics, const DynamicOptions& settings);
+  ~DynamicWeights();
+  DynamicWeights(const DynamicWeights&) = delete;
+  DynamicWeights& operator=(const DynamicWeights&) = delete;
+
+  /// Makes one update by the gradient of the mean loss; `total` is the sum over `symbols` symbols, in nats.
+  /// No clipping.
+  void learn(const Variable& total, int64_t symbols);
+
+ private:
+  LanguageModel& model_;
+  const GradientStatistics& statistics_;
+  DynamicOptions settings_;  // converted to DynamicStyle::means
+  Tensor start_;             // the trained weights
+};
 
 // --- Adaptive evaluation ---
 

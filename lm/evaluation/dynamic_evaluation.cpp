@@ -1,12 +1,10 @@
-// Dynamic evaluation: see dynamic_evaluation.h.
-#include "lm/evaluation/dynamic_evaluation.h"
-
+// Dynamic evaluation: see adaptive_evaluation.h.
 #include <cmath>
 
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
 #include "data/text/streams.h"
-#include "lm/evaluation/evaluation.h"
+#include "lm/evaluation/adaptive_evaluation.h"
 #include "optim/updates.h"
 
 namespace rondo {

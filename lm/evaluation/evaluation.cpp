@@ -5,7 +5,6 @@
 #include <numbers>
 #include <numeric>
 
-#include "data/text/streams.h"
 #include "tensor/recorded_work.h"
 
 namespace rondo {

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <iterator>
 #include <utility>
-#include <vector>
 
 #include "data/text/unicode.h"
 #include "tensor/error.h"
@@ -171,7 +170,7 @@ Bleu bleu(const BleuStatistics& statistics) {
   const auto r = static_cast<double>(statistics.reference_length);
   if (c < r) result.brevity_penalty = c > 0 ? std::exp(1 - r / c) : 0;
   const auto& counts = statistics.matches;
-  if (std::all_of(counts.begin(), counts.end(), [](std::int64_t count) { return count == 0; })) return result;
+  if (std::ranges::all_of(counts, [](std::int64_t count) { return count == 0; })) return result;
 
   double halved = 1, log_sum = 0;
   for (std::size_t n = 0; n < bleu_orders; ++n) {

@@ -1,10 +1,9 @@
-// The neural cache: see neural_cache.h.
-#include "lm/evaluation/neural_cache.h"
-
+// The neural cache: see adaptive_evaluation.h.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "lm/evaluation/adaptive_evaluation.h"
 #include "tensor/allocator.h"
 #include "tensor/kernels/kernels.h"
 #include "tensor/products/gemm.h"
@@ -15,7 +14,7 @@ namespace {
 constexpr int64_t block_rows = 128;  // positions whose products are one gemm
 
 int64_t checked_largest(const std::vector<int64_t>& windows, int64_t width) {
-  const int64_t window = *std::max_element(windows.begin(), windows.end());
+  const int64_t window = *std::ranges::max_element(windows);
   NeuralCache::check_fits(window, width);
   return window;
 }

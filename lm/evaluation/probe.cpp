@@ -81,8 +81,7 @@ std::vector<std::string> gate_arguments(const std::string& equation) {
   for (size_t at = 0; (at = equation.find("s(", at)) != std::string::npos; ++at) {
     const std::string argument = equation.substr(at + 2, equation.find(')', at) - at - 2);
     const bool is_a_name = at == 0 || std::strchr(" (=", equation[at - 1]);  // not cos(x)
-    if (is_a_name && std::find(found.begin(), found.end(), argument) == found.end())
-      found.push_back(argument);
+    if (is_a_name && std::ranges::find(found, argument) == found.end()) found.push_back(argument);
   }
   return found;
 }
@@ -95,12 +94,11 @@ struct GateValues {
 };
 std::vector<GateValues> gates_of(const std::string& operator_name, const std::vector<Tensor>& inputs) {
   const auto& all = pointwise_operators();
-  const auto op =
-      std::find_if(all.begin(), all.end(), [&](const auto& it) { return it.name == operator_name; });
+  const auto op = std::ranges::find_if(all, [&](const auto& it) { return it.name == operator_name; });
   if (op == all.end() || op->arguments.empty()) return {};
   const std::vector<std::string> names = split_at(op->arguments, " ");
-  const Tensor& widest = *std::max_element(
-      inputs.begin(), inputs.end(), [](const Tensor& a, const Tensor& b) { return a.rows() < b.rows(); });
+  const Tensor& widest =
+      *std::ranges::max_element(inputs, [](const Tensor& a, const Tensor& b) { return a.rows() < b.rows(); });
   const int64_t rows = widest.rows(), columns = widest.columns();
   std::vector<GateValues> gates;
   for (const std::string& argument : gate_arguments(op->equation)) {
@@ -109,7 +107,7 @@ std::vector<GateValues> gates_of(const std::string& operator_name, const std::ve
     for (const std::string& term : split_at(argument, " + ")) {
       std::vector<double> product(sums.size(), 1);
       for (const std::string& factor : split_at(term, " ")) {
-        const auto place = std::find(names.begin(), names.end(), factor);
+        const auto place = std::ranges::find(names, factor);
         known = known && place != names.end();  // else a function of a result, as s(c')
         if (!known) break;
         const std::vector<real> values = inputs[static_cast<size_t>(place - names.begin())].to_vector();
@@ -232,10 +230,10 @@ void RecurrentProbe::computed(const char* name, const std::vector<Variable>& inp
 
 void RecurrentProbe::add_product(const Tensor& x, const Tensor& weight) {
   if (!weight.shares_memory(model_.values())) return;
-  const auto place = std::find_if(model_.segments().begin(), model_.segments().end(), [&](const Segment& it) {
+  const auto place = std::ranges::find_if(model_.segments(), [&](const Segment& it) {
     return weight.offset() >= it.offset && weight.offset() < it.offset + it.shape.rows() * it.row_stride;
   });
-  const auto layer = std::find_if(seen_.begin(), seen_.end(), [&](const std::unique_ptr<Seen>& it) {
+  const auto layer = std::ranges::find_if(seen_, [&](const std::unique_ptr<Seen>& it) {
     return place->name.starts_with(it->prefix) && place->name.ends_with(it->suffix);
   });
   if (layer == seen_.end()) return;

@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "data/text/streams.h"
-#include "tensor/error.h"
 #include "tensor/threads.h"
 
 namespace rondo {
@@ -47,7 +46,7 @@ void find_log_probabilities(std::span<const float> x, const Numbers& weights, st
   scores.resize(outputs);
   for (std::size_t k = 0; k < outputs; ++k) scores[k] = score(x.data(), &weights[k * stride], std::ssize(x));
   if (outputs == 1) scores = {0, scores[0]};
-  const double most = *std::max_element(scores.begin(), scores.end());
+  const double most = *std::ranges::max_element(scores);
   double sum = 0;
   for (const double it : scores) sum += std::exp(it - most);
   for (double& it : scores) it -= most + std::log(sum);
@@ -178,7 +177,7 @@ std::vector<double> LogisticModel::probabilities(std::span<const float> row) con
 
 std::int64_t LogisticModel::most_probable(std::span<const float> row) const {
   const std::vector<double> p = probabilities(row);
-  return std::max_element(p.begin(), p.end()) - p.begin();
+  return std::ranges::max_element(p) - p.begin();
 }
 
 LogisticModel fit_logistic(const TargetRows& data, double C, double tolerance, const LogisticModel& start) {
@@ -293,8 +292,7 @@ constexpr std::uint64_t folds_seed = 1;
 std::vector<double> ranks_of(const std::vector<double>& numbers) {
   std::vector<std::size_t> order(numbers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
   std::vector<double> ranks(numbers.size());
   for (std::size_t begin = 0; begin < order.size();) {
     std::size_t end = begin;

@@ -24,7 +24,6 @@
 #include "lm/tasks/language_modelling.h"
 #include "lm/training/checkpoint.h"
 #include "nn/models/language_model.h"
-#include "tensor/random.h"
 #include "tensor/threads.h"
 
 namespace rondo {
@@ -100,10 +99,11 @@ class Place {
   std::string feed(std::span<const std::int32_t> ids) {
     std::string text;
     for (const std::int32_t id : ids) text += writer_.next(model_->symbol(id));
+    const bool are_several = ids.size() > 1;
     for (; !ids.empty(); ids = ids.subspan(std::min(ids.size(), piece)))
       read(ids.first(std::min(ids.size(), piece)));
-    // A state is a view of those of all steps, whose memory it would keep.
-    states_ = mapped(states_, [](const Variable& x) { return Variable(clone(x.value())); });
+    if (are_several)  // A state is a view of those of all steps, whose memory it would keep.
+      states_ = mapped(states_, [](const Variable& x) { return Variable(clone(x.value())); });
     return text;
   }
 
@@ -144,15 +144,17 @@ class Place {
 };
 
 std::string continuation(Place place, std::size_t symbols, const rondo_sampling& how) {
-  const SamplingOptions options{
-      .temperature = how.temperature, .top_k = how.top_k, .top_p = how.top_p == 0 ? 1 : how.top_p};
-  const RandomKey key{.seed = how.seed, .name = hash_of("sampling")};
-  const std::int32_t banned = how.allow_unknown ? -1 : place.model().vocabulary.unknown_id().value_or(-1);
+  const SamplingOptions options{.temperature = how.temperature,
+                                .top_k = how.top_k,
+                                .top_p = how.top_p == 0 ? 1 : how.top_p,
+                                .seed = how.seed,
+                                .allow_unknown = how.allow_unknown != 0};
+  const std::optional<std::int32_t> unknown = place.model().vocabulary.unknown_id();
   const bool stops = how.stop && *how.stop != '\0';
   StopStrings stop(stops ? std::vector<std::string>{how.stop} : std::vector<std::string>{});
   std::string text;
   for (std::size_t drawn = 0; drawn < symbols && !stop.stopped(); ++drawn) {
-    const std::array id = {sample_symbol(place.logits(), options, uniform_from(key.bits(drawn)), banned)};
+    const std::array id = {draw_symbol(place.logits(), options, drawn, unknown)};
     text += stop.take(place.feed(id));
   }
   return text + stop.rest();
@@ -314,11 +316,10 @@ int rondo_probabilities(const rondo_state* state, float* probabilities, size_t c
     const std::vector<real> logits = place.logits();
     check_input(count == logits.size(), "{} probabilities, of {} symbols", count, logits.size());
     const std::span<float> to = span_of(probabilities, count, "the array of probabilities");
-    const double most = std::ranges::max(logits);
-    double sum = 0;
-    for (const real it : logits) sum += std::exp(it - most);
-    std::ranges::transform(logits, to.begin(),
-                           [&](real it) { return static_cast<float>(std::exp(it - most) / sum); });
+    const SoftmaxTerms terms(logits);
+    std::ranges::transform(logits, to.begin(), [&](real it) {
+      return static_cast<float>(std::exp(it - terms.largest) / terms.sum);
+    });
     return 0;
   });
 }

@@ -21,7 +21,7 @@ std::vector<fs::path> runs_in(const fs::path& folder) {
   for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
        entry.increment(error))
     if (is_run(entry->path())) runs.push_back(entry->path());
-  std::sort(runs.begin(), runs.end());
+  std::ranges::sort(runs);
   return runs;
 }
 

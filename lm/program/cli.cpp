@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <limits>
 #include <new>
 #include <system_error>
 
@@ -108,7 +107,7 @@ void check_first_word(const std::string& typed, const CLI::App& app) {
   std::vector<std::string> known = flags_of(app);
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     known.push_back(command->get_name());
-  check_input(std::find(known.begin(), known.end(), typed) != known.end(), "unknown command '{}'{}", typed,
+  check_input(std::ranges::find(known, typed) != known.end(), "unknown command '{}'{}", typed,
               did_you_mean(typed, known, fmt::format("; {} --help lists them", this_program())));
 }
 
@@ -127,7 +126,7 @@ int run_words(const CommandLine& line, const std::vector<Command>& commands) {
   const std::string typed = words.front();
   check_first_word(typed, app);
   try {
-    std::reverse(words.begin(), words.end());  // CLI11 takes the last first
+    std::ranges::reverse(words);  // CLI11 takes the last first
     app.parse(words);
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", app.help());
@@ -140,8 +139,7 @@ int run_words(const CommandLine& line, const std::vector<Command>& commands) {
   }
   const CLI::App* given = app.get_subcommands().at(0);
   check_leftovers(*given);
-  return std::find_if(commands.begin(), commands.end(), [&](const Command& it) { return it.app == given; })
-      ->run();
+  return std::ranges::find(commands, given, &Command::app)->run();
 }
 
 }  // namespace
@@ -188,7 +186,7 @@ int run_program(int argc, const char* const* argv, const std::vector<AddCommand*
 Failure current_failure() {
   const auto failure = [](const std::string& text, int exit_status) {
     std::string line = text;
-    std::replace(line.begin(), line.end(), '\n', ' ');
+    std::ranges::replace(line, '\n', ' ');
     return Failure{printable(line), exit_status};
   };
   try {

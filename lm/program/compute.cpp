@@ -176,7 +176,7 @@ void prepare_together(Ranks& ranks, const std::function<void()>& prepare) {
   std::vector<double> failed(static_cast<std::size_t>(ranks.count()));
   failed[static_cast<std::size_t>(ranks.own())] = error ? 1 : 0;
   ranks.add_up(failed);
-  const auto first = std::find(failed.begin(), failed.end(), 1.0);
+  const auto first = std::ranges::find(failed, 1.0);
   if (first - failed.begin() == ranks.own()) std::rethrow_exception(error);
   if (first != failed.end()) throw silent_end();
 }

@@ -206,8 +206,7 @@ const std::vector<ScoreStyle>& score_styles() {
 }
 
 ScoreStyle score_style(const std::string& key) {
-  const auto found = std::find_if(score_styles().begin(), score_styles().end(),
-                                  [&](const ScoreStyle& it) { return it.key == key; });
+  const auto found = std::ranges::find(score_styles(), key, &ScoreStyle::key);
   return found == score_styles().end() ? ScoreStyle{key, key} : *found;
 }
 

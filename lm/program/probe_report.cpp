@@ -83,8 +83,7 @@ std::string layer_text(const ProbedLayer& layer) {
     lines.emplace_back(
         name, fmt::format("  singular values {:.3g} .. {:.3g} .. {:.3g}, {} of {} above 1", values.front(),
                           values[values.size() / 2], values.back(),
-                          std::count_if(values.begin(), values.end(), [](double it) { return it > 1; }),
-                          values.size()));
+                          std::ranges::count_if(values, [](double it) { return it > 1; }), values.size()));
   std::size_t width = 0;
   for (const auto& [name, line] : lines) width = std::max(width, name.size());
   std::string text = layer.name + "\n";

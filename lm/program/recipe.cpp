@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "data/text/text.h"
-#include "lm/program/cli.h"
 #include "lm/program/files.h"
 #include "lm/program/run.h"
 #include "lm/settings/toml.h"
@@ -83,8 +82,7 @@ PublishedUnit usual_unit(const Task& task) {
 
 std::vector<std::string> changed_keys(const Recipe& recipe, bool finetuned) {
   const auto& built_in = built_in_recipes();
-  if (std::none_of(built_in.begin(), built_in.end(), [&](const auto& it) { return it.name == recipe.name; }))
-    return {};
+  if (std::ranges::none_of(built_in, [&](const auto& it) { return it.name == recipe.name; })) return {};
   Recipe now = recipe, published = load_recipe(recipe.name);
   const std::vector<Key> keys = keys_of(now), published_keys = keys_of(published);
   std::vector<std::string> changed;
@@ -232,7 +230,7 @@ Recipe load_recipe(const std::string& name_or_file) {
 
 void let_given_epochs_end(Recipe& recipe, const std::vector<Setting>& settings) {
   const auto sets = [&](const std::string& key) {
-    return std::any_of(settings.begin(), settings.end(), [&](const Setting& it) { return it.key == key; });
+    return std::ranges::any_of(settings, [&](const Setting& it) { return it.key == key; });
   };
   if (sets("train.epochs") && !sets("train.steps")) recipe.trainer.steps = 0;
 }

@@ -13,7 +13,7 @@
 
 #include "lm/settings/settings.h"
 #include "lm/tasks/language_modelling.h"
-#include "lm/tasks/registry.h"
+#include "lm/tasks/task.h"
 #include "lm/training/trainer.h"
 #include "tensor/keys.h"
 

@@ -112,8 +112,8 @@ bool is_file_of_run(const fs::path& file) {
                          file.parent_path() / "labels.txt",
                          file.parent_path() / "frames.txt"};
   std::error_code ignored;
-  return fs::exists(run.config(), ignored) && (std::find(files.begin(), files.end(), file) != files.end() ||
-                                               file.filename().string().starts_with("vocab."));
+  return fs::exists(run.config(), ignored) &&
+         (std::ranges::find(files, file) != files.end() || file.filename().string().starts_with("vocab."));
 }
 
 namespace {

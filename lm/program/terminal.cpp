@@ -109,8 +109,7 @@ int terminal_columns(int file) {
 }
 
 int columns_of(std::string_view text) {
-  return static_cast<int>(
-      std::count_if(text.begin(), text.end(), [](char it) { return !continues_character(it); }));
+  return static_cast<int>(std::ranges::count_if(text, [](char it) { return !continues_character(it); }));
 }
 
 std::string wrapped(const std::string& text, int width) {

@@ -77,7 +77,7 @@ bool is_printed(const Detail& it) {
 void print_scores(const std::string& text, const Scores& scores) {
   std::vector<std::pair<std::string, std::string>> lines;
   const auto add = [&](std::string name, std::string value) {
-    std::replace(name.begin(), name.end(), '_', ' ');
+    std::ranges::replace(name, '_', ' ');
     lines.emplace_back(std::move(name), std::move(value));
   };
   for (const auto& [name, value] : scores.metrics) {

@@ -13,7 +13,7 @@
 #include "data/files/input_file.h"
 #include "lm/program/files.h"
 #include "lm/program/log.h"
-#include "lm/report/run_table.h"
+#include "lm/report/run_groups.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -203,7 +203,7 @@ std::string legend_of(const ProbedRun& run, const ProbedLayer& layer) {
 std::string gradient_title(const std::vector<ProbedRun>& runs) {
   const std::string& loss = runs.front().probed.loss;
   const bool is_same =
-      std::all_of(runs.begin(), runs.end(), [&](const ProbedRun& run) { return run.probed.loss == loss; });
+      std::ranges::all_of(runs, [&](const ProbedRun& run) { return run.probed.loss == loss; });
   return "Gradient of " + (is_same ? loss : "the loss");
 }
 
@@ -326,7 +326,7 @@ td:first-child { text-align: left; }
 
 std::string html_of(const Runs& runs, const std::string& title, const std::vector<Figure>& figures) {
   const RunRecord& first = *runs.front();
-  const bool are_comparable = std::all_of(runs.begin(), runs.end(), [&](const auto& run) {
+  const bool are_comparable = std::ranges::all_of(runs, [&](const auto& run) {
     return run->vocabulary_size == first.vocabulary_size &&
            is_same_data(first.config.made_by.sha256, run->config.made_by.sha256);
   });

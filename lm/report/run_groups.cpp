@@ -71,7 +71,7 @@ std::vector<Runs> grouped(const Runs& runs) {
                     made_by.initialized_from, run->vocabulary_size, name_of(made_by.device),
                     name_of(made_by.precision), digests_of(made_by.sha256));
     const auto admits = [&](const Runs& group) {
-      return std::none_of(group.begin(), group.end(), [&](const auto& it) {
+      return std::ranges::none_of(group, [&](const auto& it) {
         return !it->finished || !run->finished || it->recipe().trainer.seed == run->recipe().trainer.seed;
       });
     };
@@ -93,9 +93,8 @@ std::vector<std::string> differing_keys(const Runs& runs) {
                                   std::back_inserter(different));
     for (const auto& [key, value] : different) differing.insert(key);
   }
-  const bool any_has_pieces = std::any_of(runs.begin(), runs.end(), [](const auto& run) {
-    return run->recipe().task->tokenization().unit == Unit::pieces;
-  });
+  const bool any_has_pieces = std::ranges::any_of(
+      runs, [](const auto& run) { return run->recipe().task->tokenization().unit == Unit::pieces; });
   std::vector<std::string> keys;
   Recipe recipe = runs.front()->recipe();
   for (const Key& key : keys_of(recipe))
@@ -118,8 +117,8 @@ std::string shown_value(Recipe recipe, const std::string& name) {
 
 std::string shown_name(const std::string& key, const std::vector<std::string>& keys) {
   const auto last = [](const std::string& name) { return name.substr(name.rfind('.') + 1); };
-  const auto same = std::count_if(keys.begin(), keys.end(),
-                                  [&](const std::string& other) { return last(other) == last(key); });
+  const auto same =
+      std::ranges::count_if(keys, [&](const std::string& other) { return last(other) == last(key); });
   return same > 1 ? key : last(key);
 }
 

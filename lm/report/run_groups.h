@@ -1,5 +1,5 @@
 // Groups of runs that are compared: which share a row, which settings differ between them, means over them,
-// and warnings about what does not compare. As a table: lm/report/run_table.h.
+// and warnings about what does not compare.
 #pragma once
 
 #include <cstddef>
@@ -51,5 +51,16 @@ ScoreStyle decisive_score(const Recipe& recipe);
 /// Says on stderr which runs are not evaluated yet or have no published results beside theirs, and why; and
 /// which figures do not compare because of unknown symbols or several vocabularies.
 void warn_of_figures(const Runs& runs);
+
+// --- As a table ---
+// The table of `lm table`: a row for each group of runs, with what was measured of them, beside published
+// results. All of it comes from the folders of the runs (lm/report/run_record.h); nothing is measured here,
+// `lm eval` does that.
+
+/// Makes a table. Finished runs that differ only in their seed share a row.
+TextTable table_of(const Runs& runs);
+
+/// Prints a table on stdout, as `write` writes it, and on stderr what in it may mislead.
+void print_table(const Runs& runs, TableForm* write = text_of);
 
 }  // namespace rondo

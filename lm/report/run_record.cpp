@@ -118,11 +118,10 @@ void take_sentences(const Entry& entry, RunRecord& run) {
 /// takes precedence over other readings.
 void take_measurement(const Entry& entry, RunRecord& run) {
   if (!is_comparable(entry, run)) return;
-  const auto kind =
-      std::find_if(kinds_of_measurement.begin(), kinds_of_measurement.end(), [&](const auto& of) {
-        return of.split == entry.value("split", "") && of.dynamic == entry.contains("dynamic") &&
-               of.cache == entry.contains("cache");
-      });
+  const auto kind = std::ranges::find_if(kinds_of_measurement, [&](const auto& of) {
+    return of.split == entry.value("split", "") && of.dynamic == entry.contains("dynamic") &&
+           of.cache == entry.contains("cache");
+  });
   if (kind == kinds_of_measurement.end()) return;
   const KeptMeasurement it = measurement_in(entry, *run.recipe().task);
   const std::string preferred = run.recipe().task->preferred_reading();
@@ -146,7 +145,7 @@ std::vector<Entry> read_evaluations(const RunFolder& folder, const Task& task) {
     entry.at("sha256").get<std::vector<std::string>>();
     const ScoreMap scores = measurement_in(entry, task).scores;
     const bool is_finite =
-        std::any_of(scores.begin(), scores.end(), [](const auto& of) { return std::isfinite(of.second); });
+        std::ranges::any_of(scores, [](const auto& of) { return std::isfinite(of.second); });
     if (is_finite) entries.push_back(entry);  // else a symbol had probability 0
     return true;
   });

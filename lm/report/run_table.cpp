@@ -1,6 +1,4 @@
 // The table of `lm table`.
-#include "lm/report/run_table.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,6 +12,7 @@
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"
 #include "lm/program/terminal.h"
+#include "lm/report/run_groups.h"
 
 namespace rondo {
 
@@ -27,8 +26,7 @@ std::vector<std::string> shown_keys(const Runs& runs) {
   std::vector<std::string> keys;
   for (const auto& [name, group] : comparable)
     for (const std::string& key : differing_keys(group))
-      if (key != "train.epochs" && key != "train.steps" &&
-          std::find(keys.begin(), keys.end(), key) == keys.end())
+      if (key != "train.epochs" && key != "train.steps" && std::ranges::find(keys, key) == keys.end())
         keys.push_back(key);
   return keys;
 }
@@ -114,7 +112,7 @@ struct RunTable {
   void add(const std::string& name, CellOf cell_of, bool is_text = false) {
     std::vector<TableCell> cells;
     for (const Runs& group : groups) cells.push_back(cell_of(group));
-    if (std::all_of(cells.begin(), cells.end(), [](const TableCell& it) { return it.text == dash; })) return;
+    if (std::ranges::all_of(cells, [](const TableCell& it) { return it.text == dash; })) return;
     table.columns.push_back({name, is_text});
     table.rows.resize(groups.size());
     for (std::size_t i = 0; i < groups.size(); ++i) table.rows[i].push_back(cells[i]);
@@ -127,7 +125,7 @@ struct RunTable {
       std::vector<double> numbers;
       for (const auto& run : group) {
         const TableCell cell = cell_of(*run);
-        if (std::find(texts.begin(), texts.end(), cell.text) == texts.end()) texts.push_back(cell.text);
+        if (std::ranges::find(texts, cell.text) == texts.end()) texts.push_back(cell.text);
         if (cell.number && std::isfinite(cell.number->value)) numbers.push_back(cell.number->value);
       }
       const std::string text = fmt::format("{}", fmt::join(texts, "; "));
@@ -156,7 +154,7 @@ struct RunTable {
     const auto value = [&](const Runs& group) {
       return TableCell(shown_value(group.front()->recipe(), key));
     };
-    const bool is_text = std::any_of(groups.begin(), groups.end(), [&](const Runs& group) {
+    const bool is_text = std::ranges::any_of(groups, [&](const Runs& group) {
       const std::string text = value(group).text;
       return text != dash && !parse_number(text);
     });
@@ -168,7 +166,7 @@ struct RunTable {
   void add_measurements(std::size_t k) {
     const MeasurementKind& kind = kinds_of_measurement[k];
     const bool is_measured =
-        std::any_of(runs.begin(), runs.end(), [&](const auto& run) { return run->measured[k].has_value(); });
+        std::ranges::any_of(runs, [&](const auto& run) { return run->measured[k].has_value(); });
     if (!kind.is_plain() && !is_measured) return;
     add_of_runs(kind.name + " published", [&](const RunRecord& run) {
       const double figure = run.published(k);
@@ -196,7 +194,7 @@ struct RunTable {
     std::vector<std::string> sets;
     for (const auto& run : runs)
       for (const SentenceSetFigures& it : run->sentences)
-        if (std::find(sets.begin(), sets.end(), it.set) == sets.end()) sets.push_back(it.set);
+        if (std::ranges::find(sets, it.set) == sets.end()) sets.push_back(it.set);
     for (const std::string& set : sets)
       for (const ScoreStyle& style : score_styles())
         add_of_runs(set + " " + style.name,
@@ -233,7 +231,7 @@ TextTable table_of(const Runs& runs) {
   rows.add_sentence_results();
   rows.add_of_runs("epochs", epochs_cell, true);
   const bool are_finished =
-      std::all_of(runs.begin(), runs.end(), [](const auto& run) { return state_of(*run) == "finished"; });
+      std::ranges::all_of(runs, [](const auto& run) { return state_of(*run) == "finished"; });
   if (!are_finished) rows.add_texts("state", state_of);
   rows.add_of_runs("training time", time_cell);
   return rows.table;

@@ -55,7 +55,7 @@ void add_pairs(SentenceSet& set, const fs::path& file) {
                                   : read_judged_pairs(file, paraphrase_columns, 0, 1, true);
   print_warning(pairs.left_out);
   const double first = pairs.judgments.front();
-  const bool are_equal = std::count(pairs.judgments.begin(), pairs.judgments.end(), first) == pairs.size();
+  const bool are_equal = std::ranges::count(pairs.judgments, first) == pairs.size();
   check_input(
       !are_equal || (!are_related && !set.splits.empty()), "{}: all pairs are judged {}: {}", file.string(),
       first,
@@ -127,7 +127,7 @@ std::vector<SentenceSet> read_sentence_sets(const std::vector<std::string>& fold
     std::vector<std::string> names;
     for (const KnownSet& known : known_sets) {
       names.insert(names.end(), known.files.begin(), known.files.end());
-      const bool is_there = std::any_of(known.files.begin(), known.files.end(), [&](const std::string& file) {
+      const bool is_there = std::ranges::any_of(known.files, [&](const std::string& file) {
         return file_is_there(plain_or_packed(fs::path(folder) / file));
       });
       if (is_there) sets.push_back(read_set(known, folder));

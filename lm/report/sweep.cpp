@@ -76,7 +76,7 @@ std::vector<Choice> choices_of(const SweptSettings& axis, const std::vector<std:
       const std::string& key = axis.keys[k];
       settings.push_back({fmt::format("--set {}={}", key, values[k]), key, values[k]});
       const Key& set = apply_setting(settings.back(), keys);
-      if (std::find(named.begin(), named.end(), key) != named.end())
+      if (std::ranges::find(named, key) != named.end())
         name += "_" + shown_name(key, named) + "=" + for_file_name(shown_value(set));
     }
   }
@@ -105,9 +105,8 @@ std::vector<SweepRun> runs_of_sweep(const std::string& recipe, const std::vector
   const Recipe loaded = load_recipe(recipe);
   Recipe scratch = loaded;
   std::vector<SweptSettings> axes = swept;
-  const bool sweeps_seed = std::any_of(swept.begin(), swept.end(), [](const SweptSettings& it) {
-    return std::find(it.keys.begin(), it.keys.end(), seed_key) != it.keys.end();
-  });
+  const bool sweeps_seed = std::ranges::any_of(
+      swept, [](const SweptSettings& it) { return std::ranges::find(it.keys, seed_key) != it.keys.end(); });
   if (seeds || !sweeps_seed) {
     SweptSettings& numbered = axes.emplace_back(SweptSettings{"--seeds", {seed_key}, {}});
     for (std::int64_t i = 0; i < seeds.value_or(1); ++i)
@@ -172,8 +171,8 @@ struct SweepDrawing {
                   "{} and {} are of several recipes, {} and {}: a diagram is of one", runs.front()->path,
                   run->path, recipe, run->recipe().name);
     for (const std::string& key : keys)
-      if (std::all_of(rows.begin(), rows.end(),
-                      [&](const Runs& row) { return parse_number(value(row, key)); }))
+      if (std::ranges::all_of(rows,
+                              [&](const Runs& row) { return parse_number(value(row, key)).has_value(); }))
         on_x.push_back(key);
     x = on_x.size() == 1 ? on_x.front() : parameters;
     std::set<std::string> curves;
@@ -183,8 +182,7 @@ struct SweepDrawing {
       x = "";
       return;
     }
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](const Runs& a, const Runs& b) { return x_of(a) < x_of(b); });
+    std::ranges::stable_sort(rows, [&](const Runs& a, const Runs& b) { return x_of(a) < x_of(b); });
   }
 
   static std::string value(const Runs& row, const std::string& key) {
@@ -203,15 +201,15 @@ struct SweepDrawing {
     const RunRecord& first = *rows.front().front();
     for (const Runs& row : rows)
       if (first.recipe().task->predicts_text() && row.front()->types != first.types) return nullptr;
-    const auto least = std::min_element(rows.begin(), rows.end(),
-                                        [&](const Runs& a, const Runs& b) { return loss(a) < loss(b); });
+    const auto least =
+        std::ranges::min_element(rows, [&](const Runs& a, const Runs& b) { return loss(a) < loss(b); });
     return loss(*least) < HUGE_VAL ? &*least : nullptr;
   }
   /// The values of a row that the x axis does not show: "optimizer sgd, dropout 0.5".
   std::string curve_of(const Runs& row) const {
     std::vector<std::string> texts;
     for (const std::string& key : keys)
-      if (std::find(on_x.begin(), on_x.end(), key) == on_x.end())
+      if (std::ranges::find(on_x, key) == on_x.end())
         texts.push_back(fmt::format("{} {}", shown_name(key, keys), value(row, key)));
     return fmt::format("{}", fmt::join(texts, ", "));
   }
@@ -261,8 +259,7 @@ struct SweepDrawing {
 
 std::vector<Plot> plots_of_sweep(const Runs& runs) {
   Runs finished;
-  std::copy_if(runs.begin(), runs.end(), std::back_inserter(finished),
-               [](const auto& run) { return run->finished; });
+  std::ranges::copy_if(runs, std::back_inserter(finished), [](const auto& run) { return run->finished; });
   std::vector<Plot> plots;
   if (finished.empty()) return plots;
   const SweepDrawing drawing(finished);

@@ -1,5 +1,5 @@
 // A sweep: the runs that its lists of settings make, and the diagram of what they have found. Training them:
-// lm/commands/sweep.cpp; their table is that of any runs: lm/report/run_table.h.
+// lm/commands/sweep.cpp; their table is that of any runs: lm/report/run_groups.h.
 #pragma once
 
 #include <cstdint>

@@ -97,9 +97,9 @@ std::string text_of(const TextTable& table, int width) {
   };
   for (std::size_t i = 1; i < table.columns.size(); ++i) {
     const std::string& value = table.rows.front()[i].text;
-    const bool is_common =
-        table.rows.size() > 1 && std::all_of(table.rows.begin(), table.rows.end(),
-                                             [&](const auto& row) { return row[i].text == value; });
+    const bool is_common = table.rows.size() > 1 && std::ranges::all_of(table.rows, [&](const auto& row) {
+                             return row[i].text == value;
+                           });
     if (is_common) {
       common.push_back(fmt::format("{}: {}", table.columns[i].name, printable(value)));
       continue;
@@ -165,7 +165,7 @@ std::string csv_of(const TextTable& table) {
   for (const TextColumn& column : table.columns) {
     const std::string& name = column.name;
     const bool has_means =
-        std::any_of(rows.begin(), rows.end(), [&](const Json& row) { return row.at(name).is_object(); });
+        std::ranges::any_of(rows, [&](const Json& row) { return row.at(name).is_object(); });
     add(name,
         [&](const Json& row) { return row.at(name).is_object() ? row.at(name).at("mean") : row.at(name); });
     if (!has_means) continue;

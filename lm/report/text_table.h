@@ -1,5 +1,5 @@
 // A table: columns of cells, printed as text for a terminal, as Markdown, as comma-separated values and as
-// HTML. Of runs: lm/report/run_table.h.
+// HTML. Of runs: lm/report/run_groups.h.
 #pragma once
 
 #include <optional>

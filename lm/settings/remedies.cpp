@@ -116,11 +116,10 @@ std::string name_here(std::string_view name, const std::vector<std::string>& kno
   std::string word(name.substr(name.find_last_of('.') + 1));
   const std::string_view section = name.substr(0, name.size() - word.size());
   word.erase(0, word.find_first_not_of('-'));
-  std::replace(word.begin(), word.end(), '-', '_');
+  std::ranges::replace(word, '-', '_');
   for (const auto& [other, here] : other_names) {
     const std::string_view first = here.substr(0, here.find(' '));
-    if (other == word && here.starts_with(section) &&
-        std::find(known.begin(), known.end(), first) != known.end())
+    if (other == word && here.starts_with(section) && std::ranges::find(known, first) != known.end())
       return std::string(here);
   }
   return "";
@@ -150,7 +149,7 @@ std::string shell_command(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (&word != words.data()) command += ' ';
     const bool is_shown = printable(word) == word;  // else as $'\377', which POSIX has since 2024
-    const bool is_quoted = word.empty() || !std::all_of(word.begin(), word.end(), is_plain);
+    const bool is_quoted = word.empty() || !std::ranges::all_of(word, is_plain);
     if (is_quoted) command += is_shown ? "'" : "$'";
     for (const char letter : word)
       if (is_shown ? letter != '\'' : is_plain(letter))

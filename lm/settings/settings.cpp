@@ -31,8 +31,7 @@ std::string short_name(const Key& key) { return key.name.substr(key.name.rfind('
 std::vector<std::string> sections_of(const std::vector<Key>& keys) {
   std::vector<std::string> sections;
   for (const Key& key : keys)
-    if (std::find(sections.begin(), sections.end(), section_of(key)) == sections.end())
-      sections.push_back(section_of(key));
+    if (std::ranges::find(sections, section_of(key)) == sections.end()) sections.push_back(section_of(key));
   return sections;
 }
 
@@ -45,7 +44,7 @@ std::string instead_of(const std::string& name, const std::vector<Key>& keys) {
 }
 
 auto find_named(const std::vector<Key>& keys, const std::string& name) {
-  return std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
+  return std::ranges::find(keys, name, &Key::name);
 }
 
 const Key& find_key(const std::string& name, const std::string& where, const std::vector<Key>& keys) {
@@ -58,15 +57,13 @@ const Key& find_key(const std::string& name, const std::string& where, const std
 bool within(const Limits&, bool) { return true; }
 bool within(const Limits& limits, std::int64_t value) { return within(limits, static_cast<double>(value)); }
 bool within(const Limits& limits, const std::string& value) {
-  if (!limits.choices.empty())
-    return std::find(limits.choices.begin(), limits.choices.end(), value) != limits.choices.end();
+  if (!limits.choices.empty()) return std::ranges::find(limits.choices, value) != limits.choices.end();
   // No command line and no file name can contain a NUL.
   return limits.control_characters ? value.find('\0') == std::string::npos : value == printable(value);
 }
 template <class Element>
 bool within(const Limits& limits, const std::vector<Element>& values) {
-  return std::all_of(values.begin(), values.end(),
-                     [&](const Element& value) { return within(limits, value); });
+  return std::ranges::all_of(values, [&](const Element& value) { return within(limits, value); });
 }
 
 /// An integer is accepted for a double, but not the reverse.
@@ -140,7 +137,7 @@ struct Assign {
   }
   void operator()(const ChoiceMember& it) const {
     const std::optional<std::string> name = converted(value, static_cast<std::string*>(nullptr));
-    const auto found = std::find(it.names.begin(), it.names.end(), name);
+    const auto found = std::ranges::find(it.names, name);
     if (found == it.names.end()) throw unexpected(where, key, name ? toml_text(*name) : given);
     it.set(static_cast<std::size_t>(found - it.names.begin()));
   }
@@ -165,7 +162,7 @@ void read_toml(const std::string& text, const std::string& file, const std::vect
                OtherKeys others) {
   const std::vector<std::string> sections = sections_of(keys);
   const auto is_section = [&](const std::string& name) {
-    return std::find(sections.begin(), sections.end(), name) != sections.end();
+    return std::ranges::find(sections, name) != sections.end();
   };
   for (const TomlKey& it : parse_toml(text, file)) {
     if (others == OtherKeys::ignored && !has_key(keys, it.name)) continue;

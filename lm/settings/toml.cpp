@@ -55,8 +55,7 @@ class Reader {
   /// The position of a place in the current line.
   TomlPosition position(std::size_t at) const {
     const std::string_view before = text_.substr(line_begin_, at - line_begin_);
-    return {line_,
-            1 + std::count_if(before.begin(), before.end(), [](char c) { return !continues_character(c); })};
+    return {line_, 1 + std::ranges::count_if(before, [](char c) { return !continues_character(c); })};
   }
 
   template <class... Arguments>

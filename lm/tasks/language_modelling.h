@@ -79,10 +79,10 @@ inline std::int64_t set_word_vectors(const Tensor& table, const Vocabulary& voca
     const auto id = vocabulary.id(word);
     if (!id || is_set[static_cast<std::size_t>(*id)]) return;
     is_set[static_cast<std::size_t>(*id)] = true;
-    std::transform(vector.begin(), vector.end(), rows.begin() + static_cast<std::ptrdiff_t>(*id * E),
-                   [](double it) { return static_cast<real>(it); });
+    std::ranges::transform(vector, rows.begin() + static_cast<std::ptrdiff_t>(*id * E),
+                           [](double it) { return static_cast<real>(it); });
   });
-  const auto found = std::count(is_set.begin(), is_set.end(), true);
+  const auto found = std::ranges::count(is_set, true);
   check_input(found > 0, "{}: none of its words is in the vocabulary", name);
   table.set(rows.data());
   return found;

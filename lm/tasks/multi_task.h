@@ -65,7 +65,7 @@ inline std::string section_of_task(const std::string& name) { return "tasks." + 
 /// Lines without symbols, as many as `like` has.
 inline Text empty_lines(const Text& like) {
   Text text = like;
-  const auto lines = std::count(like.content.begin(), like.content.end(), '\n');
+  const auto lines = std::ranges::count(like.content, '\n');
   text.content.assign(static_cast<size_t>(lines), '\n');
   return text;
 }
@@ -146,7 +146,7 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
   /// for an unknown name, which `where` begins.
   void choose_part(const std::string& name, const std::string& where) override {
     const std::vector<std::string> names = parts();
-    const auto found = std::find(names.begin(), names.end(), name);
+    const auto found = std::ranges::find(names, name);
     check_input(found != names.end(), "{} {}: the tasks of this run are {}", where, name,
                 fmt::join(names, ", "));
     chosen_ = static_cast<std::size_t>(found - names.begin());
@@ -168,12 +168,10 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
       }
       add_language(texts_, language, pairs, false);
       for (const FileDigest& file : pairs.files)
-        if (std::none_of(texts_.files.begin(), texts_.files.end(),
-                         [&](const FileDigest& it) { return it.path == file.path; }))
+        if (std::ranges::none_of(texts_.files, [&](const FileDigest& it) { return it.path == file.path; }))
           texts_.files.push_back(file);
       for (const std::string& note : pairs.notes)
-        if (std::find(texts_.notes.begin(), texts_.notes.end(), note) == texts_.notes.end())
-          texts_.notes.push_back(note);
+        if (std::ranges::find(texts_.notes, note) == texts_.notes.end()) texts_.notes.push_back(note);
     }
   }
   std::string other_text() const override { return "NAME"; }
@@ -237,7 +235,7 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
   void assume(const Sizes& sizes) override {
     const std::vector<std::string> of = languages();
     const auto size_of = [&](const std::string& language) {
-      const auto place = std::find(of.begin(), of.end(), language);
+      const auto place = std::ranges::find(of, language);
       return place == of.end() ? 0 : sizes.at(static_cast<std::size_t>(place - of.begin()));
     };
     vocabularies_.assign(of.size(), some_vocabulary());
@@ -284,10 +282,10 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
   }
   /// Where a language is written without a source only, nothing trains its bridge and its attention.
   bool is_trained(const std::string& parameter) const override {
-    return std::none_of(settings.tasks.begin(), settings.tasks.end(), [&](const MixedTaskOptions& it) {
-      const bool has_source = std::any_of(
-          settings.tasks.begin(), settings.tasks.end(),
-          [&](const MixedTaskOptions& other) { return other.target == it.target && !other.source.empty(); });
+    return std::ranges::none_of(settings.tasks, [&](const MixedTaskOptions& it) {
+      const bool has_source = std::ranges::any_of(settings.tasks, [&](const MixedTaskOptions& other) {
+        return other.target == it.target && !other.source.empty();
+      });
       return !has_source && (parameter.starts_with(it.target + ".bridge.") ||
                              parameter.starts_with(it.target + ".attention."));
     });
@@ -326,7 +324,7 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
   std::vector<std::string> languages() const {
     std::vector<std::string> languages;
     const auto add = [&](const std::string& language) {
-      if (!language.empty() && std::find(languages.begin(), languages.end(), language) == languages.end())
+      if (!language.empty() && std::ranges::find(languages, language) == languages.end())
         languages.push_back(language);
     };
     for (const MixedTaskOptions& task : settings.tasks) add(task.source), add(task.target);
@@ -351,8 +349,7 @@ class MultiTaskLearning : public TextTask<MultiTaskLearning, MultiTaskSettings, 
   }
   const Vocabulary& of_language(const std::string& language) const {
     const std::vector<std::string> all = languages();
-    return vocabularies_.at(
-        static_cast<std::size_t>(std::find(all.begin(), all.end(), language) - all.begin()));
+    return vocabularies_.at(static_cast<std::size_t>(std::ranges::find(all, language) - all.begin()));
   }
   /// The source's vocabulary, of a language model the target's.
   const Vocabulary& source_of(const MixedTaskOptions& task) const {

@@ -10,7 +10,6 @@
 // nn/models/encoder_decoder.h.
 #pragma once
 
-#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>

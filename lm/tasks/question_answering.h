@@ -51,7 +51,7 @@ inline std::int32_t most_frequent(std::span<const std::int32_t> entities,
   std::int32_t best = -1;
   std::int64_t highest = 0;
   for (const std::int32_t it : entities) {
-    const std::int64_t count = std::count(entities.begin(), entities.end(), it);
+    const std::int64_t count = std::ranges::count(entities, it);
     if (!excluded.contains(it) && count > highest) best = it, highest = count;
   }
   return best;
@@ -123,8 +123,7 @@ inline std::int32_t best_answer(std::span<const real> log_p, std::span<const std
         entity >= 0 &&
         (best < 0 || log_p[static_cast<std::size_t>(entity)] > log_p[static_cast<std::size_t>(best)]))
       best = entity;
-  return best >= 0 ? best
-                   : static_cast<std::int32_t>(std::max_element(log_p.begin(), log_p.end()) - log_p.begin());
+  return best >= 0 ? best : static_cast<std::int32_t>(std::ranges::max_element(log_p) - log_p.begin());
 }
 
 /// Finds, for each question, the most probable entity of those that its document names. Dropout is off.
@@ -194,7 +193,7 @@ inline AskedQuestion read_question(const InputLine& line, const QuestionOptions&
   AskedQuestion asked{text.substr(0, tab), text.substr(tab + 1)};
   prepare(asked.document, asked.question, reading);
   const std::vector<std::string_view> kept = split_words(asked.document);
-  check_input(std::any_of(kept.begin(), kept.end(), [](auto it) { return entity_number(it) >= 0; }),
+  check_input(std::ranges::any_of(kept, [](auto it) { return entity_number(it) >= 0; }),
               "{}: the document names no entity, such as @entity0, in what is read of it", name);
   return asked;
 }

@@ -1,6 +1,4 @@
 // The list of the tasks.
-#include "lm/tasks/registry.h"
-
 #include <fmt/ranges.h>
 
 #include "lm/tasks/classification.h"
@@ -9,6 +7,7 @@
 #include "lm/tasks/question_answering.h"
 #include "lm/tasks/skip_thought.h"
 #include "lm/tasks/speech.h"
+#include "lm/tasks/task.h"
 #include "lm/tasks/translation.h"
 
 namespace rondo {

@@ -2,8 +2,6 @@
 // of what it reads. Next: lm/tasks/classification.h.
 #pragma once
 
-#include <utility>
-
 #include "autograd/operators/arithmetic.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/tasks/task.h"

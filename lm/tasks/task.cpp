@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <span>
-#include <utility>
 
 #include "data/files/files.h"
 #include "data/files/input_file.h"
@@ -75,10 +73,10 @@ void Task::check_gradients(Module& model) {
   const auto learn = [&](Batch batch) {
     add_gradients(*objective, std::move(batch), number++);
     for (const Segment& segment : model.segments()) {
-      const auto name = std::find(missed.begin(), missed.end(), segment.name);
+      const auto name = std::ranges::find(missed, segment.name);
       if (name == missed.end()) continue;
       const std::vector<real> gradient = part_of(model.gradients(), segment).to_vector();
-      if (std::any_of(gradient.begin(), gradient.end(), [](real x) { return x != 0; })) missed.erase(name);
+      if (std::ranges::any_of(gradient, [](real x) { return x != 0; })) missed.erase(name);
     }
   };
   for (Batch batch; !missed.empty() && objective->stage_extreme(batch, number); batch = {})
@@ -125,8 +123,7 @@ std::vector<std::string> names_of_files(const std::string& name, const Tokenizat
 }
 
 const std::string& content_among(const VocabularyFiles& files, const std::string& name) {
-  const auto found =
-      std::find_if(files.begin(), files.end(), [&](const auto& it) { return it.first == name; });
+  const auto found = std::ranges::find_if(files, [&](const auto& it) { return it.first == name; });
   check(found != files.end(), "[task] no file {}", name);
   return found->second;
 }
@@ -185,7 +182,7 @@ EncodedLines encode_lines(const std::vector<InputLine>& lines, const Vocabulary&
     if (ids.empty()) continue;
     result.answers[i].symbols = std::ssize(ids);
     if (const auto unknown = vocabulary.unknown_id())
-      result.answers[i].unknowns = std::count(ids.begin(), ids.end(), *unknown);
+      result.answers[i].unknowns = std::ranges::count(ids, *unknown);
     result.ids.add(ids);
     result.lines.push_back(i);
   }

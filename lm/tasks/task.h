@@ -1,6 +1,6 @@
 // What the program needs to know of a task: its part of a recipe, its data, its model, its objective, its
 // scores. It knows no run folders, no terminal and no JSON, so that a program which uses the library gets a
-// whole task as well. One class per task, in one file; the list: lm/tasks/registry.h. Next:
+// whole task as well. One class per task, in one file; the list: lm/tasks/registry.cpp. Next:
 // lm/tasks/classification.h, the shortest one.
 #pragma once
 
@@ -382,5 +382,19 @@ Vocabulary some_vocabulary();
 std::int64_t sentences_of(const SentenceBatchOptions& batches, std::int64_t length);
 /// The length of a sentence with its end; 40 where there is no limit.
 std::int64_t length_within(std::int64_t max_length);
+
+// --- The list of tasks ---
+// The tasks, by the name that recipe.task has.
+
+/// A name, and what makes the task with its default settings.
+struct RegisteredTask {
+  std::string name;
+  std::function<std::unique_ptr<Task>()> make;
+};
+/// All tasks; programs may add their own.
+std::vector<RegisteredTask>& registered_tasks();
+
+/// Throws InputError for an unknown name, which lists the known ones.
+std::unique_ptr<Task> make_task(const std::string& name);
 
 }  // namespace rondo

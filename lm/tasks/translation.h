@@ -142,7 +142,7 @@ inline Scores measure_translation(EncoderDecoder& model, const TranslationText& 
                                                            1, signature_version())},
                          {"chrf_signature", chrf_signature(false, 1, signature_version())},
                          {"symbols", nats.symbols}});
-  scores.warning = warning_of_empty(std::count(lines.begin(), lines.end(), ""), text.pairs.size());
+  scores.warning = warning_of_empty(std::ranges::count(lines, ""), text.pairs.size());
   return scores;
 }
 

@@ -65,7 +65,7 @@ const TensorEntry& entry_of(const Safetensors& file, const std::string& name, co
 /// Throws InputError unless all are finite and at least `least`.
 void check_numbers(const Safetensors& file, const std::string& name, const std::vector<real>& numbers,
                    real least) {
-  const auto bad = std::find_if(numbers.begin(), numbers.end(), [least](real number) {
+  const auto bad = std::ranges::find_if(numbers, [least](real number) {
     return !(number >= least && number <= std::numeric_limits<real>::max());
   });
   if (bad == numbers.end()) return;

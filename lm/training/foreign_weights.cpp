@@ -29,8 +29,7 @@ std::vector<real> read_as(
   std::vector<Number> stored(entry.size() / sizeof(Number));
   file.read(entry, std::as_writable_bytes(std::span(stored)));
   std::vector<real> numbers(stored.size());
-  std::transform(stored.begin(), stored.end(), numbers.begin(),
-                 [&](Number x) { return static_cast<real>(value(x)); });
+  std::ranges::transform(stored, numbers.begin(), [&](Number x) { return static_cast<real>(value(x)); });
   return numbers;
 }
 
@@ -118,9 +117,8 @@ std::string ForeignWeights::for_each_tensor(const Module& model, Use use) const 
   const std::string lacks = missing.empty() ? "" : fmt::format("lacks {}", listed(missing)),
                     has = too_much.empty() ? "" : fmt::format("has {}", listed(too_much));
   if (lacks.empty() && has.empty()) return "";
-  const bool has_second_biases = std::any_of(too_much.begin(), too_much.end(), [](const std::string& name) {
-    return name.find("bias_hh_l") != name.npos;
-  });
+  const bool has_second_biases = std::ranges::any_of(
+      too_much, [](const std::string& name) { return name.find("bias_hh_l") != name.npos; });
   return fmt::format(
       "{}{}{}: {}a map of names, --map FILE, renames tensors (OLD = NEW), leaves them out (OLD =) or makes "
       "missing ones zero (= NEW)",

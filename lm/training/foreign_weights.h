@@ -14,7 +14,6 @@
 #include "data/files/name_map.h"
 #include "data/files/safetensors.h"
 #include "nn/module.h"
-#include "tensor/error.h"
 
 namespace rondo {
 

@@ -30,8 +30,8 @@ class GpuStep {
                             std::span<const std::byte> optimizer, std::span<const std::byte> average) {
     check(!is_full(), "[gpu step] {} steps have not been collected", outstanding_);
     Numbers numbers{.update = update, .slot = outstanding_};
-    std::copy(optimizer.begin(), optimizer.end(), numbers.optimizer.begin());
-    std::copy(average.begin(), average.end(), numbers.average.begin());
+    std::ranges::copy(optimizer, numbers.optimizer.begin());
+    std::ranges::copy(average, numbers.average.begin());
     return work_.stage(std::as_bytes(std::span(&numbers, 1)), std::move(indices), may_be_replayed);
   }
   /// Runs `launch` after stage(): RecordedWork::run().

@@ -31,8 +31,7 @@ void GradientSum::begin_next_piece() {
 
 void GradientSum::completed(const Tensor& gradient) {
   const int64_t place = gradient.data() - gradients_.data();
-  const auto piece =
-      std::find_if(pieces_.begin(), pieces_.end(), [&](const Piece& it) { return it.begin <= place; });
+  const auto piece = std::ranges::find_if(pieces_, [&](const Piece& it) { return it.begin <= place; });
   --piece->missing;
   while (begun_ < pieces_.size() && pieces_[begun_].missing == 0) begin_next_piece();
 }

@@ -10,7 +10,6 @@
 #include "lm/evaluation/evaluation.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/gpu_step.h"
-#include "optim/averaging.h"
 #include "optim/step_control.h"
 
 namespace rondo {

@@ -13,7 +13,6 @@
 #include "optim/averaging.h"
 #include "optim/optimizer.h"
 #include "optim/validation.h"
-#include "tensor/error.h"
 #include "tensor/profile.h"
 
 namespace rondo {

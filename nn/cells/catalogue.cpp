@@ -92,7 +92,7 @@ const CatalogueEntry& find_cell(const std::string& name) {
 
 /// The key of this name; null if there is none.
 Key* find_key(Keys& keys, const std::string& name) {
-  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == name; });
+  const auto found = std::ranges::find(keys, name, &Key::name);
   return found == keys.end() ? nullptr : &*found;
 }
 

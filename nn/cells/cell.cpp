@@ -223,7 +223,7 @@ StepInputs Cell::project_at_once(const LayerInput& input, const StepRows& rows, 
 }
 
 bool look_across_rows(const std::vector<Cell*>& cells) {
-  return std::any_of(cells.begin(), cells.end(), [](const Cell* it) { return it->looks_across_rows(); });
+  return std::ranges::any_of(cells, [](const Cell* it) { return it->looks_across_rows(); });
 }
 
 }  // namespace rondo

@@ -15,16 +15,7 @@
 namespace rondo {
 
 struct Convolution : Cell {
-  Convolution(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : Cell(parent, suffix, cell_options),
-        w_0(*this, "weight", {I}, uniform_values(0.5)),
-        w_1(*this, "weight_1", {I}, uniform_values(0.5)),
-        w_2(*this, "weight_2", {I}, uniform_values(0.5)),
-        w_3(*this, "weight_3", {I}, uniform_values(0.5)),
-        b(*this, "bias", {I}, uniform_values(0.5)) {
-    if (I != hidden())
-      W = std::make_unique<Parameter>(*this, "weight_ih", Shape{hidden(), I}, options.input_weights);
-  }
+  using Cell::Cell;
 
   std::vector<StateTensor> state_tensors() const override {
     return {{"h", hidden(), false}, {"x", 3 * I, false}};
@@ -41,8 +32,15 @@ struct Convolution : Cell {
   }
 
   const int64_t I = options.input_size;
-  Parameter w_0, w_1, w_2, w_3, b;
-  std::unique_ptr<Parameter> W;  // null: h is as wide as x
+  Parameter w_0{*this, "weight", {I}, uniform_values(0.5)};
+  Parameter w_1{*this, "weight_1", {I}, uniform_values(0.5)};
+  Parameter w_2{*this, "weight_2", {I}, uniform_values(0.5)};
+  Parameter w_3{*this, "weight_3", {I}, uniform_values(0.5)};
+  Parameter b{*this, "bias", {I}, uniform_values(0.5)};
+  const std::unique_ptr<Parameter> W =  // null: h is as wide as x
+      I == hidden()
+          ? nullptr
+          : std::make_unique<Parameter>(*this, "weight_ih", Shape{hidden(), I}, options.input_weights);
 };
 
 }  // namespace rondo

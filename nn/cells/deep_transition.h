@@ -111,14 +111,13 @@ struct DeepTransitionRnn : Cell {
 
 /// weight_shortcut is S [H, H].
 struct DeepTransitionRnnWithShortcut : DeepTransitionRnn {
-  DeepTransitionRnnWithShortcut(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : DeepTransitionRnn(parent, suffix, cell_options), S(*this, "weight_shortcut", {hidden()}, hidden()) {}
+  using DeepTransitionRnn::DeepTransitionRnn;
 
   State step(StepInputs& x, const State& previous) override {
     return {tanh(add_linear(last(x, previous), previous.h, S))};
   }
 
-  Recurrent S;
+  Recurrent S{*this, "weight_shortcut", {hidden()}, hidden()};
 };
 
 }  // namespace rondo

@@ -23,12 +23,7 @@ struct Gru : Cell {
   using Settings = SettingsOfParts<Join, RecurrentInput>;
   static_assert(!Join::looks_across_rows, "batch normalisation is for the gates of an LSTM");
 
-  Gru(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : Cell(parent, suffix, cell_options),
-        join(*this, {gates}),
-        W(*this, "weight_ih", gates, join.biases_of_input(), RecurrentInput::reads),
-        past(*this),
-        U(*this, RecurrentInput::weight_name, gates, M) {}
+  using Cell::Cell;
 
   State step(StepInputs& x, const State& previous) override {
     const int64_t H = hidden(), candidate = M + H;
@@ -42,22 +37,17 @@ struct Gru : Cell {
 
   const int64_t M = RecurrentInput::width(options);
   const GateRows gates{M, hidden(), hidden()};
-  Join join;
-  Projection W;
-  RecurrentInput past;
-  Recurrent U;
+  Join join{*this, {gates}};
+  Projection W{*this, "weight_ih", gates, join.biases_of_input(), RecurrentInput::reads};
+  RecurrentInput past{*this};
+  Recurrent U{*this, RecurrentInput::weight_name, gates, M};
 };
 
 /// The GRU of PyTorch's nn.GRU and cuDNN: n = tanh(W x + b + r (U h + b')) with two biases; with one bias, b
 /// alone.
 struct GruWithResetAfter : Cell {
   using Settings = SettingsOf<GateBiasSettings>;
-
-  GruWithResetAfter(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : Cell(parent, suffix, cell_options),
-        biases(*this, {gates}),
-        W(*this, "weight_ih", gates, biases.of_input()),
-        U(*this, "weight_hh", gates, hidden()) {}
+  using Cell::Cell;
 
   State step(StepInputs& x, const State& previous) override {
     const std::vector<Variable> from_x = split(x.take(W), gates);
@@ -68,9 +58,9 @@ struct GruWithResetAfter : Cell {
   }
 
   const GateRows gates = GateRows(3, hidden());
-  GateBiases biases;
-  Projection W;
-  Recurrent U;
+  GateBiases biases{*this, {gates}};
+  Projection W{*this, "weight_ih", gates, biases.of_input()};
+  Recurrent U{*this, "weight_hh", gates, hidden()};
 };
 
 // Minimal gated unit. Zhou, Wu, Zhang & Zhou 2016, "Minimal Gated Unit for Recurrent Neural Networks"
@@ -105,13 +95,7 @@ inline Keys keys_of(MinimalGatedUnitSettings& it) {
 
 struct MinimalGatedUnit : Cell {
   using Settings = SettingsOf<GateBiasSettings, MinimalGatedUnitSettings>;
-
-  MinimalGatedUnit(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : Cell(parent, suffix, cell_options),
-        biases(*this, {of_x}),
-        b_f(make_b_f()),
-        W(*this, "weight_ih", of_x, biases.all()),
-        U(*this, "weight_hh", of_h, hidden()) {}
+  using Cell::Cell;
 
   State step(StepInputs& x, const State& previous) override {
     const Variable f = forget_gate(x, previous.h);
@@ -125,10 +109,10 @@ struct MinimalGatedUnit : Cell {
   const MguGate variant = settings<MinimalGatedUnitSettings>().mgu_gate;
   const GateRows of_x = GateRows(variant == MguGate::full ? 2 : 1, hidden());  // f, n; or n alone
   const GateRows of_h = GateRows(variant == MguGate::mgu3 ? 1 : 2, hidden());
-  GateBiases biases;               // of the same gates as W
-  std::unique_ptr<Parameter> b_f;  // of MGU1 and MGU3; null if there are no biases
-  Projection W;
-  Recurrent U;
+  GateBiases biases{*this, {of_x}};             // of the same gates as W
+  std::unique_ptr<Parameter> b_f = make_b_f();  // of MGU1 and MGU3; null if there are no biases
+  Projection W{*this, "weight_ih", of_x, biases.all()};
+  Recurrent U{*this, "weight_hh", of_h, hidden()};
 
  private:
   /// The pre-activation of f, [B, H]; in MGU3 [H].

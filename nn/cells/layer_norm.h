@@ -65,12 +65,7 @@ class LayerNormSum {
 
 struct LayerNormGru : Cell {
   using Settings = SettingsOf<>;
-
-  LayerNormGru(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : Cell(parent, suffix, cell_options),
-        join(*this, {gates}),
-        W(*this, "weight_ih", gates),
-        U(*this, "weight_hh", gates, hidden()) {}
+  using Cell::Cell;
 
   State step(StepInputs& x, const State& previous) override {
     const int64_t H = hidden();
@@ -84,9 +79,9 @@ struct LayerNormGru : Cell {
   }
 
   const GateRows gates = GateRows(3, hidden());
-  LayerNormSum join;
-  Projection W;
-  Recurrent U;
+  LayerNormSum join{*this, {gates}};
+  Projection W{*this, "weight_ih", gates};
+  Recurrent U{*this, "weight_hh", gates, hidden()};
 };
 
 }  // namespace rondo

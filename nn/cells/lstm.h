@@ -33,12 +33,7 @@ struct Lstm : Cell {
   static_assert(!Join::normalizes_cell_state || std::is_same_v<Gates, LstmGates>,
                 "a join that normalises the cell state has the output activation of LstmGates");
 
-  Lstm(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : Cell(parent, suffix, cell_options),
-        join(*this, {gates, 1}),
-        W(*this, "weight_ih", gates, join.biases_of_input(), RecurrentInput::reads),
-        past(*this),
-        U(*this, RecurrentInput::weight_name, gates, RecurrentInput::width(options)) {}
+  using Cell::Cell;
 
   std::vector<StateTensor> state_tensors() const override { return {{"h", hidden()}, {"c", hidden()}}; }
   bool looks_across_rows() const override { return Join::looks_across_rows; }
@@ -56,10 +51,10 @@ struct Lstm : Cell {
   }
 
   const GateRows gates = GateRows(4, hidden());
-  Join join;
-  Projection W;
-  RecurrentInput past;
-  Recurrent U;
+  Join join{*this, {gates, 1}};
+  Projection W{*this, "weight_ih", gates, join.biases_of_input(), RecurrentInput::reads};
+  RecurrentInput past{*this};
+  Recurrent U{*this, RecurrentInput::weight_name, gates, RecurrentInput::width(options)};
 };
 
 }  // namespace rondo

@@ -17,10 +17,7 @@ namespace rondo {
 
 template <class Update, int gate_count>
 struct MinimalCell : Cell {
-  MinimalCell(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : Cell(parent, suffix, cell_options),
-        b(*this, "bias_ih", {sum_of(gates)}, options.biases),
-        W(*this, "weight_ih", gates, {&b}) {}
+  using Cell::Cell;
 
   bool scans() const override { return true; }
 
@@ -33,8 +30,8 @@ struct MinimalCell : Cell {
   }
 
   const GateRows gates = GateRows(gate_count, hidden());
-  Parameter b;
-  Projection W;
+  Parameter b{*this, "bias_ih", {sum_of(gates)}, options.biases};
+  Projection W{*this, "weight_ih", gates, {&b}};
 };
 
 using MinimalGru = MinimalCell<MinimalGruGates, 2>;

@@ -76,19 +76,15 @@ class IntermediateState {
 /// computes B matrices.
 struct TensorRnn : Cell {
   using Settings = SettingsOf<GateBiasSettings>;
-
-  TensorRnn(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : Cell(parent, suffix, cell_options),
-        biases(*this, {{hidden()}}),
-        U(*this, "weight_ih", {hidden()}, biases.all()),
-        W(*this, "weight_hx", GateRows(static_cast<size_t>(hidden()), hidden())) {}
+  using Cell::Cell;
 
   State step(StepInputs& x, const State& previous) override {
     return {tanh(x.take(U) + per_row_matmul(x.take(W), previous.h))};
   }
 
-  GateBiases biases;
-  Projection U, W;
+  GateBiases biases{*this, {{hidden()}}};
+  Projection U{*this, "weight_ih", {hidden()}, biases.all()};
+  Projection W{*this, "weight_hx", GateRows(static_cast<size_t>(hidden()), hidden())};
 };
 
 /// What true multiplicative cells share: an m for each gate and for the candidate.

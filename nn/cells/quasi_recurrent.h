@@ -22,11 +22,7 @@ inline Keys keys_of(QuasiRecurrentSettings& it) {
 
 struct QuasiRecurrentNetwork : Cell {
   using Settings = SettingsOf<QuasiRecurrentSettings>;
-
-  QuasiRecurrentNetwork(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : Cell(parent, suffix, cell_options),
-        b(*this, "bias_ih", {sum_of(gates)}, options.biases),
-        W(*this, "weight_ih", gates, {&b}, Projection::Reads::input, window()) {}
+  using Cell::Cell;
 
   std::vector<StateTensor> state_tensors() const override {
     std::vector<StateTensor> tensors = {{"h", hidden(), false}, {"c", hidden()}};
@@ -49,8 +45,8 @@ struct QuasiRecurrentNetwork : Cell {
   }
 
   const GateRows gates = GateRows(3, hidden());
-  Parameter b;
-  Projection W;
+  Parameter b{*this, "bias_ih", {sum_of(gates)}, options.biases};
+  Projection W{*this, "weight_ih", gates, {&b}, Projection::Reads::input, window()};
 };
 
 }  // namespace rondo

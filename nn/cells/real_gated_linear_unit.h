@@ -16,11 +16,7 @@
 namespace rondo {
 
 struct RealGatedLinearUnit : Cell {
-  RealGatedLinearUnit(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : Cell(parent, suffix, cell_options),
-        b(*this, "bias_ih", {sum_of(gates)}, options.biases),
-        lambda(*this, "lambda", {hidden()}, slow_decay()),
-        W(*this, "weight_ih", gates, {&b}) {}
+  using Cell::Cell;
 
   bool scans() const override { return true; }
 
@@ -32,8 +28,9 @@ struct RealGatedLinearUnit : Cell {
 
   const bool input_fits = options.input_size == hidden();
   const GateRows gates = GateRows(input_fits ? 2 : 3, hidden());
-  Parameter b, lambda;
-  Projection W;
+  Parameter b{*this, "bias_ih", {sum_of(gates)}, options.biases};
+  Parameter lambda{*this, "lambda", {hidden()}, slow_decay()};
+  Projection W{*this, "weight_ih", gates, {&b}};
 
  private:
   Initializer slow_decay() const {

@@ -39,12 +39,7 @@ struct Rnn : Cell {
   using Settings = SettingsOfParts<Join, RecurrentInput, Activation>;
   static_assert(!Join::looks_across_rows, "batch normalisation is for the gates of an LSTM");
 
-  Rnn(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : Cell(parent, suffix, cell_options),
-        join(*this, {gates}),
-        W(*this, "weight_ih", gates, join.biases_of_input(), RecurrentInput::reads),
-        past(*this),
-        U(*this, RecurrentInput::weight_name, gates, RecurrentInput::width(options)) {}
+  using Cell::Cell;
 
   State step(StepInputs& x, const State& previous) override {
     const Variable& seen = past(x, previous);
@@ -55,10 +50,10 @@ struct Rnn : Cell {
 
   const bool is_relu = settings<RnnSettings>().activation == RnnActivation::relu;
   const GateRows gates{hidden()};
-  Join join;
-  Projection W;
-  RecurrentInput past;
-  Recurrent U;
+  Join join{*this, {gates}};
+  Projection W{*this, "weight_ih", gates, join.biases_of_input(), RecurrentInput::reads};
+  RecurrentInput past{*this};
+  Recurrent U{*this, RecurrentInput::weight_name, gates, RecurrentInput::width(options)};
 };
 
 }  // namespace rondo

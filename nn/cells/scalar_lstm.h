@@ -26,12 +26,7 @@ inline Keys keys_of(ScalarLstmSettings& it) {
 
 struct ScalarLstm : Cell {
   using Settings = SettingsOf<ScalarLstmSettings>;
-
-  ScalarLstm(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : Cell(parent, suffix, cell_options),
-        b(*this, "bias_ih", {sum_of(gates)}, options.biases),
-        W(*this, "weight_ih", gates, {&b}),
-        R(*this, "weight_hh", gates, units) {}
+  using Cell::Cell;
 
   std::vector<StateTensor> state_tensors() const override {
     // All begin with zeros: c and n are scaled by m, and n is positive.
@@ -58,9 +53,9 @@ struct ScalarLstm : Cell {
 
   const int64_t heads = hidden() == 1 ? 1 : settings<ScalarLstmSettings>().heads, units = units_of_head();
   const GateRows gates = GateRows(static_cast<size_t>(4 * heads), units);
-  Parameter b;
-  Projection W;
-  Recurrent R;
+  Parameter b{*this, "bias_ih", {sum_of(gates)}, options.biases};
+  Projection W{*this, "weight_ih", gates, {&b}};
+  Recurrent R{*this, "weight_hh", gates, units};
 
  private:
   int64_t units_of_head() const {

@@ -26,14 +26,7 @@ inline Keys keys_of(SimpleRecurrentUnitSettings& it) {
 
 struct SimpleRecurrentUnit : Cell {
   using Settings = SettingsOf<SimpleRecurrentUnitSettings>;
-
-  SimpleRecurrentUnit(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : Cell(parent, suffix, cell_options),
-        W(*this, "weight_ih", gates),
-        v_f(*this, "weight_cf", hidden(), vectors()),
-        v_r(*this, "weight_cr", hidden(), vectors()),
-        b_f(*this, "bias_f", {hidden()}, constant_values(0)),
-        b_r(*this, "bias_r", {hidden()}, constant_values(highway_bias)) {}
+  using Cell::Cell;
 
   std::vector<StateTensor> state_tensors() const override {
     return {{"h", hidden(), false}, {"c", hidden()}};
@@ -51,9 +44,10 @@ struct SimpleRecurrentUnit : Cell {
   const double highway_bias = settings<SimpleRecurrentUnitSettings>().highway_bias;
   const bool input_fits = options.input_size == hidden();
   const GateRows gates = GateRows(input_fits ? 3 : 4, hidden());
-  Projection W;
-  Recurrent v_f, v_r;
-  Parameter b_f, b_r;
+  Projection W{*this, "weight_ih", gates};
+  Recurrent v_f{*this, "weight_cf", hidden(), vectors()}, v_r{*this, "weight_cr", hidden(), vectors()};
+  Parameter b_f{*this, "bias_f", {hidden()}, constant_values(0)};
+  Parameter b_r{*this, "bias_r", {hidden()}, constant_values(highway_bias)};
 
  private:
   /// The initialiser of recurrent weights, unless it is orthogonal, which a vector cannot be.

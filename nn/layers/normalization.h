@@ -1,13 +1,13 @@
 // Normalisation as modules: layer normalisation, and recurrent batch normalisation, a part of a cell: gamma,
 // which is trained and shared over time, and the population statistics of each time step. Cooijmans et al.
 // 2016, section 3. There is no beta: the caller adds a gate's bias or the other term of a sum to the
-// normalised value. The mathematics is in autograd/normalization.h. Next: nn/cells/batch_norm.h.
+// normalised value. The mathematics is in autograd/functions.h. Next: nn/cells/batch_norm.h.
 #pragma once
 
 #include <string>
 #include <utility>
 
-#include "autograd/normalization.h"
+#include "autograd/functions.h"
 #include "nn/module.h"
 
 namespace rondo {

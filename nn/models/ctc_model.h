@@ -13,7 +13,6 @@
 // lm/tasks/speech.h.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "autograd/ctc_loss.h"

@@ -72,7 +72,7 @@ StackOptions decoder_stack(EncoderDecoderOptions options) {
 Lengths lengths_at(const Lengths& lengths, int64_t t) {
   Lengths at;
   for (const int64_t length : lengths) at.push_back(t < length);
-  return std::find(at.begin(), at.end(), 0) == at.end() ? Lengths() : at;
+  return std::ranges::find(at, 0) == at.end() ? Lengths() : at;
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Options of a recurrent language model.
-#include "nn/models/language_model_options.h"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+
+#include "nn/models/language_model.h"
 
 namespace rondo {
 

@@ -99,7 +99,7 @@ CrossEntropy AdaptiveSoftmax::cross_entropy(const Variable& x, const Tokens& tar
     const int32_t target = in_head[r];
     check(target < symbols_, "[adaptive_softmax] target {} at {} is not in [-1, {})", target, r, symbols_);
     if (target < cutoffs_.front()) continue;
-    const auto next = std::upper_bound(cutoffs_.begin(), cutoffs_.end(), target);
+    const auto next = std::ranges::upper_bound(cutoffs_, target);
     const auto i = static_cast<size_t>(next - cutoffs_.begin()) - 1;
     rows[i].push_back(static_cast<int32_t>(r));
     in_cluster[i].push_back(static_cast<int32_t>(target - cutoffs_[i]));

@@ -31,7 +31,7 @@ PackedSteps::PackedSteps(const Lengths& lengths, int64_t T, int64_t B, Direction
   const auto length = [&](int32_t b) { return lengths.empty() ? T : lengths[static_cast<size_t>(b)]; };
   std::vector<int32_t> order(static_cast<size_t>(B)), from;
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return length(a) > length(b); });
+  std::ranges::stable_sort(order, [&](int32_t a, int32_t b) { return length(a) > length(b); });
   int64_t rows = B;
   for (int64_t t = 0; t < T; ++t) {
     while (rows > 0 && length(order[static_cast<size_t>(rows - 1)]) <= t) --rows;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "autograd/sequence.h"

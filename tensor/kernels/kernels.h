@@ -11,7 +11,6 @@
 #include "tensor/kernels/kernel.h"
 #include "tensor/kernels/normalization.h"
 #include "tensor/kernels/rows.h"
-#include "tensor/kernels/sequence.h"
 #include "tensor/kernels/softmax.h"
 #include "tensor/kernels/step.h"
 

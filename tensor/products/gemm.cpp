@@ -9,10 +9,8 @@
 #include "tensor/pieces.h"
 #include "tensor/products/blas.h"
 #include "tensor/products/packed_gemm.h"
-#include "tensor/products/packing.h"
 #include "tensor/products/precision.h"
 #include "tensor/profile.h"
-#include "tensor/tensor.h"
 #include "tensor/threads.h"
 
 namespace rondo {

@@ -1,5 +1,5 @@
 // Rounding to int8: a row of numbers as a scale and whole multiples of it. Who uses it:
-// tensor/products/packing.h for products, lm/training/checkpoint.h for files.
+// tensor/products/packed_gemm.h for products, lm/training/checkpoint.h for files.
 #pragma once
 
 #include <algorithm>

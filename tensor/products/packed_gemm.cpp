@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "tensor/products/packing.h"
 #include "tensor/threads.h"
 
 namespace rondo {

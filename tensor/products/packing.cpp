@@ -1,6 +1,4 @@
 // Packing, with rounding to bfloat16, and the packs that storages keep.
-#include "tensor/products/packing.h"
-
 #include <bit>
 #include <cstring>
 #include <mutex>
@@ -10,6 +8,7 @@
 #include "tensor/kernels/kernels.h"
 #include "tensor/products/bf16.h"
 #include "tensor/products/int8.h"
+#include "tensor/products/packed_gemm.h"
 #include "tensor/threads.h"
 
 namespace rondo {
@@ -258,7 +257,7 @@ Panels made_from(const Tensor& b, Transpose transpose, const Multiplication& mul
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   auto& packs = b.storage().packs;
-  const auto it = std::find_if(packs.begin(), packs.end(), [&](const std::shared_ptr<Pack>& pack) {
+  const auto it = std::ranges::find_if(packs, [&](const std::shared_ptr<Pack>& pack) {
     return pack->offset == b.offset() && pack->rows == b.rows() && pack->columns == b.columns() &&
            pack->row_stride == b.row_stride() && pack->transpose == transpose &&
            pack->multiplication == multiplication;
@@ -339,8 +338,7 @@ void Twin::add(Region it) {
                      (other.row + other.rows == it.row || it.row + it.rows == other.row);
   };
   forget(it);  // so that none overlaps it
-  for (auto other = rounded.begin();
-       (other = std::find_if(rounded.begin(), rounded.end(), joins)) != rounded.end();) {
+  for (auto other = rounded.begin(); (other = std::ranges::find_if(rounded, joins)) != rounded.end();) {
     const int64_t row_end = std::max(it.row + it.rows, other->row + other->rows);
     const int64_t column_end = std::max(it.column + it.columns, other->column + other->columns);
     it.row = std::min(it.row, other->row), it.column = std::min(it.column, other->column);

@@ -8,8 +8,8 @@
 
 #include "autograd/cross_entropy.h"
 #include "autograd/ctc_loss.h"
+#include "autograd/functions.h"
 #include "autograd/linear.h"
-#include "autograd/normalization.h"
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
 #include "autograd/sequence.h"

@@ -2,8 +2,8 @@
 // refuse. Their gradients: functions_in_double_test.cpp.
 #include <cmath>
 
+#include "autograd/functions.h"
 #include "autograd/linear.h"
-#include "autograd/normalization.h"
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
 #include "autograd/sequence.h"

@@ -29,12 +29,7 @@ inline Keys keys_of(UpdateGateSettings& it) {
 /// c = tanh(W x + U h + b), h' = g h + (1 - g) c.
 struct UpdateGateRnn : Cell {
   using Settings = SettingsOf<UpdateGateSettings>;
-
-  UpdateGateRnn(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : Cell(parent, suffix, cell_options),
-        b(*this, "bias_ih", {2 * hidden()}, initial_bias()),
-        W(*this, "weight_ih", gates, {&b}),
-        U(*this, "weight_hh", gates, hidden()) {}
+  using Cell::Cell;
 
   State step(StepInputs& x, const State& previous) override {
     const std::vector<Variable> gate = split(add_linear(x.take(W), previous.h, U), gates);
@@ -48,9 +43,9 @@ struct UpdateGateRnn : Cell {
   }
 
   const GateRows gates = GateRows(2, hidden());  // g, c
-  Parameter b;
-  Projection W;
-  Recurrent U;
+  Parameter b{*this, "bias_ih", {2 * hidden()}, initial_bias()};
+  Projection W{*this, "weight_ih", gates, {&b}};
+  Recurrent U{*this, "weight_hh", gates, hidden()};
 };
 
 /// A model that is one such cell with one unit and one input.
@@ -102,8 +97,7 @@ void takes_its_setting_from_recipes() {
   Module root;
   const auto made = make_cell("ugrnn", root, "", options);
   root.finalize(1);
-  const auto bias = std::find_if(root.segments().begin(), root.segments().end(),
-                                 [](const Segment& it) { return it.name == "bias_ih"; });
+  const auto bias = std::ranges::find(root.segments(), "bias_ih", &Segment::name);
   ASSERT_NE(bias, root.segments().end());
   EXPECT_EQ(part_of(root.values(), *bias).to_vector(), (std::vector<real>{2.5, 0.5}));
 }

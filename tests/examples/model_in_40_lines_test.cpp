@@ -47,7 +47,7 @@ std::string read_then_write(const std::string& book, int epochs, int length) {
   while (std::ssize(written) < length) {
     const auto [output, next] = model.forward({tokens({written.back()}), 1, 1}, states);
     const std::vector<real> scores = model.logits(output).value().to_vector();
-    written.push_back(static_cast<int32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin()));
+    written.push_back(static_cast<int32_t>(std::ranges::max_element(scores) - scores.begin()));
     states = next;
   }
   return vocabulary.decode(written);

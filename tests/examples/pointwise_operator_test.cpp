@@ -47,7 +47,7 @@ TEST(ExamplePointwiseOperator, HasItsValueAndItsDerivative) {
 TEST(ExamplePointwiseOperator, IsOnTheListWithItsEquation) {
   ASSERT_TRUE(known);
   const auto& all = pointwise_operators();
-  const auto it = std::find_if(all.begin(), all.end(), [](const auto& op) { return op.name == "softsign"; });
+  const auto it = std::ranges::find_if(all, [](const auto& op) { return op.name == "softsign"; });
   ASSERT_NE(it, all.end());
   EXPECT_EQ(it->equation, "x / (1 + |x|)");
   EXPECT_EQ(it->inputs, 1);

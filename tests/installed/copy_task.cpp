@@ -45,7 +45,7 @@ struct Sequences {
   Sequences(uint32_t seed, int64_t count) {
     std::mt19937 random(seed);
     for (int64_t b = 0; b < count; ++b) lengths.push_back(1 + random() % 8);
-    steps = *std::max_element(lengths.begin(), lengths.end());
+    steps = *std::ranges::max_element(lengths);
     source.assign(static_cast<size_t>(steps * count), marker);
     inputs.assign(static_cast<size_t>((steps + 1) * count), marker);
     targets.assign(static_cast<size_t>((steps + 1) * count), ignore_index);

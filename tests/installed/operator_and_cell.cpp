@@ -38,12 +38,7 @@ struct SoftsignUpdate {
 /// The minimal gated unit (Zhou et al. 2016) with that update.
 struct SoftsignUnit : Cell {
   using Settings = SettingsOf<GateBiasSettings>;
-
-  SoftsignUnit(Module& parent, const std::string& suffix, const CellOptions& cell_options)
-      : Cell(parent, suffix, cell_options),
-        biases(*this, {gates}),
-        z(*this, "weight_ih", gates, biases.all()),
-        U(*this, "weight_hh", gates, hidden()) {}
+  using Cell::Cell;
 
   State step(StepInputs& x, const State& previous) override {
     const int64_t H = hidden();
@@ -54,9 +49,9 @@ struct SoftsignUnit : Cell {
   }
 
   const GateRows gates = GateRows(2, hidden());  // f, n
-  GateBiases biases;
-  Projection z;
-  Recurrent U;
+  GateBiases biases{*this, {gates}};
+  Projection z{*this, "weight_ih", gates, biases.all()};
+  Recurrent U{*this, "weight_hh", gates, hidden()};
 };
 
 /// One layer of it; its parameters are uniform random numbers.

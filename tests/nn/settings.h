@@ -14,7 +14,7 @@ namespace rondo {
 struct AssignText {
   const std::string& value;
   void operator()(const ChoiceMember& it) const {
-    const auto name = std::find(it.names.begin(), it.names.end(), value);
+    const auto name = std::ranges::find(it.names, value);
     if (name == it.names.end()) throw Error("no choice is named " + value);
     it.set(static_cast<std::size_t>(name - it.names.begin()));
   }
@@ -33,7 +33,7 @@ void set(Options& options, const std::string& settings) {
   std::istringstream words(settings);
   for (std::string word; words >> word;) {
     const std::string name = word.substr(0, word.find('=')), value = word.substr(name.size() + 1);
-    const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == name; });
+    const auto key = std::ranges::find(keys, name, &Key::name);
     if (key == keys.end()) throw Error("no option is named " + name);
     std::visit(AssignText{value}, key->member);
   }

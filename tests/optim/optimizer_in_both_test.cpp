@@ -29,7 +29,7 @@ void expect_near(const std::vector<real>& actual, const std::vector<double>& exp
         << where << " [" << i << "]";
 }
 bool all_equal(const std::vector<real>& actual, real expected) {
-  return std::all_of(actual.begin(), actual.end(), [&](real x) { return x == expected; });
+  return std::ranges::all_of(actual, [&](real x) { return x == expected; });
 }
 std::vector<double> normal(std::mt19937& random, size_t count) {
   std::normal_distribution<double> draw;
@@ -340,8 +340,7 @@ TEST(Optimizer, SettingsOfEachAreKeys) {
   const Keys keys = keys_of(options);
   for (const OptimizerKind kind : all_optimizers())
     for (const std::string& setting : traits_of(kind).settings)
-      EXPECT_TRUE(std::any_of(keys.begin(), keys.end(), [&](const Key& it) { return it.name == setting; }))
-          << setting;
+      EXPECT_TRUE(std::ranges::any_of(keys, [&](const Key& it) { return it.name == setting; })) << setting;
 }
 
 struct Unlisted {

@@ -18,8 +18,7 @@ TEST_P(UpdateOnGpu, OfFlatBuffers) {
   NEED_GPU();
   const std::string name = GetParam();
   const auto& all = update_operators();
-  const PointwiseOperator& op =
-      *std::find_if(all.begin(), all.end(), [&](const auto& it) { return it.name == name; });
+  const PointwiseOperator& op = *std::ranges::find_if(all, [&](const auto& it) { return it.name == name; });
   for (const int64_t size : sizes) {
     const auto inputs = samples(std::vector<Shape>(static_cast<size_t>(op.inputs), {size}), op.domain);
     const auto outputs_on = [&](Device device) {

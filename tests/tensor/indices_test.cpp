@@ -21,8 +21,8 @@ TEST(Indices, AreSortedByValueAndThenByPosition) {
       for (int32_t& value : values) value = std::uniform_int_distribution<int32_t>(low, high)(random);
       std::vector<int32_t> expected(count);
       std::iota(expected.begin(), expected.end(), 0);
-      std::stable_sort(expected.begin(), expected.end(),
-                       [&](int32_t a, int32_t b) { return values[size_t(a)] < values[size_t(b)]; });
+      std::ranges::stable_sort(expected,
+                               [&](int32_t a, int32_t b) { return values[size_t(a)] < values[size_t(b)]; });
       std::vector<int32_t> layout(Indices::layout_size(count));
       Indices::to_device_layout(values, layout.data());
       const SortedRows sorted = Indices::sorted(layout.data(), count);

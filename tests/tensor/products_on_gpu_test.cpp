@@ -326,9 +326,7 @@ TEST(ProductsOnGpu, OfViewsReadAndWriteOnlyThem) {
         gemm(square.to(Device::cuda), of_square, b.part, Transpose::no, add, c.part);
         expect_near(c.part.to_vector(), expected.to_vector(), c.name);
         const std::vector<real> after = c.all.to_vector();
-        EXPECT_EQ(std::count(after.begin(), after.end(), other),
-                  std::count(before.begin(), before.end(), other))
-            << c.name;
+        EXPECT_EQ(std::ranges::count(after, other), std::ranges::count(before, other)) << c.name;
         gemm(left, Transpose::no, right, Transpose::yes, false, narrow);
         gemm(a.part, Transpose::no, b.part, Transpose::yes, false, of_gpu);
         expect_near(of_gpu.to_vector(), narrow.to_vector(), a.name);

@@ -166,7 +166,7 @@ TEST_F(Threads, GoOnWithThoseThatTheSystemGives) {
     pthread_sigmask(SIG_SETMASK, nullptr, &after);
     set_threads(2);
     const bool same_signals = sigismember(&before, SIGTERM) == sigismember(&after, SIGTERM);
-    _exit(same_signals && std::all_of(seen.begin(), seen.end(), [](int it) { return it == 2; }) ? 0 : 1);
+    _exit(same_signals && std::ranges::all_of(seen, [](int it) { return it == 2; }) ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -140,7 +140,7 @@ TEST(LabelledSentences, SharesAreHeldOutOfTheTrainingText) {
   for (const LabelledText* text : {&texts.train, &texts.valid, &*texts.test}) {
     const auto sentences = split_lines(text->sentences.content);
     ASSERT_EQ(sentences.size(), text->lines.size());
-    EXPECT_TRUE(std::is_sorted(text->lines.begin(), text->lines.end()));
+    EXPECT_TRUE(std::ranges::is_sorted(text->lines));
     for (std::size_t i = 0; i < sentences.size(); ++i) {
       EXPECT_EQ(sentences[i], fmt::format("sentence {}", text->lines[i]));
       EXPECT_EQ(text->labels[i], std::to_string(text->lines[i] % 2));

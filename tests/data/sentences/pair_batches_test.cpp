@@ -157,7 +157,7 @@ TEST(PairBatches, EachPairIsReadOnceInEveryEpoch) {
       EXPECT_EQ(scored, pairs.target.symbols());
       Numbers order = order_of(all);
       orders.insert(order);
-      std::sort(order.begin(), order.end());
+      std::ranges::sort(order);
       EXPECT_EQ(order, first_numbers(1037));
     }
     EXPECT_EQ(orders.size(), 4u) << "a new order in each epoch";
@@ -176,7 +176,7 @@ TEST(PairBatches, BothSidesCountWhereMemoryIsLimited) {
     EXPECT_LE(largest, limit);
     EXPECT_GT(largest, limit * 9 / 10);
     Numbers order = order_of(all);
-    std::sort(order.begin(), order.end());
+    std::ranges::sort(order);
     EXPECT_EQ(order, first_numbers(500));
   }
   PairBatches narrow({.order = {.batch = 1, .by = BatchBy::symbols, .both_sides = true}}, pairs, 1);
@@ -230,8 +230,7 @@ TEST(PairBatches, OtherPairsAreTogetherInEachEpoch) {
     };
     const std::set<Numbers> one = groups(1), two = groups(2);
     ASSERT_GT(one.size(), 30u);
-    const auto again =
-        std::count_if(one.begin(), one.end(), [&](const Numbers& it) { return two.contains(it); });
+    const auto again = std::ranges::count_if(one, [&](const Numbers& it) { return two.contains(it); });
     EXPECT_LT(again, std::ssize(one) / 10);
   }
 }

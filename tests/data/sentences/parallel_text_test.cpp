@@ -252,7 +252,7 @@ TEST(ReversalTask, TargetsAreTheSourcesInReverse) {
     Words source = words_of(sources[i]);
     lengths.insert(source.size());
     letters.insert(source.begin(), source.end());
-    std::reverse(source.begin(), source.end());
+    std::ranges::reverse(source);
     EXPECT_EQ(words_of(targets[i]), source);
   }
   EXPECT_EQ(lengths, (std::set<std::size_t>{2, 3, 4, 5}));

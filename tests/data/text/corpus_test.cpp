@@ -186,8 +186,7 @@ void expect_counts(const Expected& expected) {
     const auto place = static_cast<std::size_t>(split);
     EXPECT_EQ(static_cast<std::int64_t>(ids.size()), expected.symbols[place]) << name_of(split);
     const auto line_end = vocabulary.line_end_id();
-    EXPECT_EQ(line_end ? std::count(ids.begin(), ids.end(), *line_end) : 0, expected.lines[place])
-        << name_of(split);
+    EXPECT_EQ(line_end ? std::ranges::count(ids, *line_end) : 0, expected.lines[place]) << name_of(split);
     EXPECT_TRUE(vocabulary.encode(text.at(split)).missing.empty())
         << name_of(split);  // true of these corpora
   }

@@ -55,7 +55,7 @@ TEST(TextBlocks, HaveTheSymbolsOfTheWholeText) {
         BlockCutter cutter(
             tokenization,
             [&](const Block& it) {
-              EXPECT_EQ(it.lines_before, std::count(joined.begin(), joined.end(), '\n'));
+              EXPECT_EQ(it.lines_before, std::ranges::count(joined, '\n'));
               joined += it.text;
               for (std::string& symbol : symbols(it.text, it.last)) found.push_back(std::move(symbol));
             },
@@ -80,7 +80,7 @@ TEST(InOrder, ResultsComeInOrderAndErrorsCome) {
       });
     work.finish();
     ASSERT_EQ(found.size(), 50u);
-    EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
+    EXPECT_TRUE(std::ranges::is_sorted(found));
     InOrder<int> fails(threads, [](int) {});
     fails.add([]() -> int { throw InputError("no"); });
     EXPECT_THROW(fails.finish(), InputError);

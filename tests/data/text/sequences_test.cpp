@@ -91,7 +91,7 @@ TEST(Sequences, AnEpochShufflesLinesAndReadsEachOnce) {
     return first;
   };
   const Ids text = order(0), one = order(1), two = order(2);
-  EXPECT_TRUE(std::is_sorted(text.begin(), text.end()));
+  EXPECT_TRUE(std::ranges::is_sorted(text));
   EXPECT_NE(one, text);
   EXPECT_NE(one, two);
   EXPECT_EQ(order(1), one) << "a function of the epoch";
@@ -125,7 +125,7 @@ TEST(Sequences, CropsLieBehindOneAnotherFromARandomOffset) {
     crops.seek(1, epoch, 0);
     std::vector<Row> rows = all_rows(crops);
     ASSERT_EQ(rows.size(), 13u);
-    std::sort(rows.begin(), rows.end());
+    std::ranges::sort(rows);
     offsets.insert(rows[0].inputs[0]);
     std::int32_t next = rows[0].inputs[0];
     for (const Row& row : rows)

@@ -71,8 +71,7 @@ TEST(SharedPrefixes, EachLineAsIfAlone) {
       if (!line.empty())
         line[random() % line.size()] = static_cast<std::int32_t>(random() % static_cast<unsigned>(symbols));
     }
-    std::stable_sort(lines.begin(), lines.end(),
-                     [](const Line& a, const Line& b) { return a.size() > b.size(); });
+    std::ranges::stable_sort(lines, [](const Line& a, const Line& b) { return a.size() > b.size(); });
     for (const std::int64_t rows : {1, 7, 1000}) expect_each_read(lines, rows);
   }
 }

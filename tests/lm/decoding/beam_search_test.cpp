@@ -40,7 +40,7 @@ double score_of(const Hypothesis& it, const BeamOptions& options) {
 
 void sort_by_score(const BeamOptions& options, std::vector<Hypothesis>& list) {
   for (Hypothesis& it : list) it.score = score_of(it, options);
-  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
+  std::ranges::stable_sort(list, [](const auto& a, const auto& b) { return a.score > b.score; });
 }
 
 /// All sentences of at most max_length symbols, the n_best first; then those that are cut off.
@@ -82,7 +82,7 @@ std::vector<Hypothesis> plain_beam_search(const ToyTable& table, const BeamOptio
         all.back().log_p += table.after(it.ids, symbol);
         all.back().ids.push_back(symbol);
       }
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.log_p > b.log_p; });
+    std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return a.log_p > b.log_p; });
     for (size_t rank = 0; rank < all.size(); ++rank) {
       Hypothesis& it = all[rank];
       if (it.ids.back() != ToyTable::end) {
@@ -160,7 +160,7 @@ TEST(BeamSearch, OfNarrowBeamsIsTheSearchOfItsDescription) {
 /// Writes symbol 1 `length` times, at most twice, and then the end; anything else has log p -10.
 ToyTable counting(int length) {
   ToyTable table = ToyTable::random(1);
-  std::fill(table.log_p.begin(), table.log_p.end(), static_cast<real>(-10));
+  std::ranges::fill(table.log_p, static_cast<real>(-10));
   table.at(0, 0, length > 0 ? 1 : ToyTable::end) = 0;
   table.at(0, 1, length > 1 ? 1 : ToyTable::end) = 0;
   table.at(1, 1, ToyTable::end) = 0;
@@ -215,14 +215,14 @@ TEST(BeamSearch, ChoosesTheUnknownSymbolOnlyIfAllowed) {
     options.allow_unknown = true;
     const std::vector<Hypothesis> allowed = search({table}, options, symbols)[0];
     expect_same(allowed, best_of_all(table, options, no_symbol), "allowed");
-    for (const Hypothesis& it : allowed) with_unknown += std::count(it.ids.begin(), it.ids.end(), 2) > 0;
+    for (const Hypothesis& it : allowed) with_unknown += std::ranges::count(it.ids, 2) > 0;
   }
   EXPECT_GT(with_unknown, 0);
 }
 
 TEST(BeamSearch, EqualsComeInTheOrderOfHypothesisAndSymbol) {
   ToyTable equal = ToyTable::random(1, 4);
-  std::fill(equal.log_p.begin(), equal.log_p.end(), static_cast<real>(-1));
+  std::ranges::fill(equal.log_p, static_cast<real>(-1));
   const auto ids = [&](const BeamOptions& options) {
     std::vector<std::vector<int32_t>> result;
     const std::vector<Hypothesis> found = search({equal}, options)[0];

@@ -1,5 +1,5 @@
 // Decoding of CTC models against the sum over all paths of tiny sequences, with and without a language model:
-// lm/decoding/prefix_search.h, lm/decoding/label_scorer.h.
+// lm/decoding/prefix_search.h.
 #include "lm/decoding/prefix_search.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ std::vector<LabelHypothesis> all_labels(const RandomFrames& frames,
   std::vector<LabelHypothesis> all;
   for (const auto& [labels, probability] : probabilities_by_all_paths(frames.y))
     all.push_back({labels, std::log(probability), std::log(probability) + (added ? added(labels) : 0)});
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
+  std::ranges::sort(all, [](const auto& a, const auto& b) { return a.score > b.score; });
   return all;
 }
 

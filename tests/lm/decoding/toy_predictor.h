@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "lm/decoding/predictor.h"
+#include "lm/decoding/beam_search.h"
 
 namespace rondo {
 

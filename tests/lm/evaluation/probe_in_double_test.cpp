@@ -90,8 +90,7 @@ void expect_probed(Module& model, const Case& of, size_t sequences, const std::v
   EXPECT_NEAR(one.nats, loss(0), 1e-12);
   ASSERT_EQ(one.layers.size(), layers.size());
   for (const Layer& layer : layers) {
-    const auto seen = std::find_if(one.layers.begin(), one.layers.end(),
-                                   [&](const ProbedLayer& it) { return it.name == layer.name; });
+    const auto seen = std::ranges::find(one.layers, layer.name, &ProbedLayer::name);
     ASSERT_NE(seen, one.layers.end()) << layer.name;
     expect_gradients_of_differences(*seen, *layer.cell, layer.steps, [&] { return loss(0); });
   }

@@ -234,7 +234,7 @@ TEST(RecurrentProbe, KnowsTheArgumentsOfEachOperatorWithGates) {
   for (const PointwiseOperator& it : pointwise_operators()) {
     EXPECT_EQ(std::regex_search(it.equation, gate), !it.arguments.empty()) << it.name;
     if (it.arguments.empty()) continue;
-    EXPECT_EQ(std::count(it.arguments.begin(), it.arguments.end(), ' ') + 1, it.inputs) << it.name;
+    EXPECT_EQ(std::ranges::count(it.arguments, ' ') + 1, it.inputs) << it.name;
   }
 }
 

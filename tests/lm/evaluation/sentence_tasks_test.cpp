@@ -64,8 +64,8 @@ TEST(LogisticRegression, FoldsDivideTheRowsEvenly) {
   const std::vector<std::int64_t> fold = random_folds(53, 10, 3);
   std::vector<int> sizes(10, 0);
   for (const std::int64_t it : fold) ++sizes.at(static_cast<std::size_t>(it));
-  EXPECT_EQ(*std::min_element(sizes.begin(), sizes.end()), 5);
-  EXPECT_EQ(*std::max_element(sizes.begin(), sizes.end()), 6);
+  EXPECT_EQ(*std::ranges::min_element(sizes), 5);
+  EXPECT_EQ(*std::ranges::max_element(sizes), 6);
   EXPECT_EQ(fold, random_folds(53, 10, 3));
   EXPECT_NE(fold, random_folds(53, 10, 4));
 }

@@ -23,7 +23,7 @@ class AdaptiveTest : public SmallDataTest {
 
   static Words eval(const Words& more) {
     Words words{"eval", data->path("run"), "--threads", "1", "dynamic.statistics_streams=10"};
-    if (std::find(more.begin(), more.end(), "--dynamic") == more.end()) words.resize(4);
+    if (std::ranges::find(more, "--dynamic") == more.end()) words.resize(4);
     return words + more;
   }
   static Json json_of(const Words& more) { return json_of_lm(eval(more)); }

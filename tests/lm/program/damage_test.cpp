@@ -260,7 +260,7 @@ TEST_F(DamageTest, FilesWithoutDigestsAreReadWithOneWarning) {
   }
   const Result result = run_lm_well({"eval", run, "--threads", "1"});
   expect_contains(result.err, "lm: warning: " + run.string() + "/model.safetensors: written without SHA-256");
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
   const Result resumed = run_lm_well(data->resume("copy", {"--epochs", "2"}));
   expect_contains(resumed.err, "state.safetensors: written without SHA-256");
   EXPECT_TRUE(Safetensors(run / "state.safetensors").has_digests());

@@ -171,7 +171,7 @@ TEST(EachKey, IsExportedOrRefused) {
     const std::size_t begin = word.find('|') + 1;
     const std::string key = word.substr(begin, word.find('=', begin) - begin);
     if (!key.starts_with("model.") && !key.starts_with("data.")) continue;
-    std::replace(word.begin(), word.end(), '|', '&');
+    std::ranges::replace(word, '|', '&');
     Words more;
     std::istringstream parts(word);
     for (std::string it; std::getline(parts, it, '&');) more.push_back(it);

@@ -43,7 +43,7 @@ class RanksOfMpirun : public testing::Test {
 /// EXPECT that the ranks failed, and that one line says why.
 inline void expect_one_line_and_failure(const Result& result, const std::string& part) {
   EXPECT_NE(result.status, 0);
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
   expect_contains(result.err, part);
 }
 

@@ -62,7 +62,7 @@ TEST(MultiTaskRun, LogsAFigureOfEachTaskAndTranslatesWithTheFirst) {
 
   const std::string sentences = "a b c\n\nc a\n";
   const std::string translated = output_of_lm({"translate", data.path("run"), "--threads", "1"}, sentences);
-  EXPECT_EQ(std::count(translated.begin(), translated.end(), '\n'), 3);
+  EXPECT_EQ(std::ranges::count(translated, '\n'), 3);
   EXPECT_EQ(output_of_lm({"translate", data.path("run"), "--task", "translate", "--threads", "1"}, sentences),
             translated);
   const auto scores = [&](const char* task) {
@@ -172,7 +172,7 @@ TEST(MultiTaskRun, ReadsFurtherLanguagesAndAShareOfThePairs) {
   expect_contains(bytes_of_file(data.path("run/vocab.tags.txt")), "x\n");
   const std::string tags =
       output_of_lm({"translate", data.path("run"), "--task", "tag", "--threads", "1"}, "a b\nc\n");
-  EXPECT_EQ(std::count(tags.begin(), tags.end(), '\n'), 2);
+  EXPECT_EQ(std::ranges::count(tags, '\n'), 2);
   EXPECT_EQ(tags.find_first_not_of("x \n"), std::string::npos) << tags;
   output_of_lm({"eval", data.path("run"), "decoding.beam=1", "--threads", "1"});
   EXPECT_EQ(rows_of_table({data.path("run")})[0].at("valid reading"), "a beam of 5") << "the run's own";

@@ -35,7 +35,7 @@ TEST_F(PieceRuns, ALanguageModelIsMeasuredAndGeneratesText) {
   const std::string out = output_of_lm({"generate", run, "--prompt", prompt, "-n", "5", "--seed", "1"});
   EXPECT_TRUE(out.starts_with(prompt)) << out;
   const std::string scores = output_of_lm({"score", run}, "the cat\n\n\xe2\x82\xac\n");
-  EXPECT_EQ(std::count(scores.begin(), scores.end(), '\n'), 3);
+  EXPECT_EQ(std::ranges::count(scores, '\n'), 3);
   expect_contains(output_of_lm({"info", run}), "260 pieces");
 }
 
@@ -122,7 +122,7 @@ learning_rate = 0.01
     for (const std::string file : {"vocab.source.pieces", "vocab.target.pieces"})
       EXPECT_TRUE(fs::exists(fs::path(run) / file)) << file;
     const std::string out = output_of_lm({"translate", run}, "the cat sat on a mat\n\nthe \xe2\x82\xac\n");
-    EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 3) << out;
+    EXPECT_EQ(std::ranges::count(out, '\n'), 3) << out;
     EXPECT_FALSE(out.starts_with(' ')) << "no space before the first word: " << out;
     const auto figures = json_of_lm({"eval", run, "--split", "test"});
     EXPECT_GT(figures.at("bits_per_byte"), 0);

@@ -28,7 +28,7 @@ Words texts_in(const std::string& page, const std::string& element) {
 }
 bool has_text(const std::string& picture, const std::string& text) {
   const Words texts = texts_in(picture, "text");
-  return std::find(texts.begin(), texts.end(), text) != texts.end();
+  return std::ranges::find(texts, text) != texts.end();
 }
 /// The figure of this name; a failure if there is none.
 std::string figure_of(const std::string& page, const std::string& name) {
@@ -69,7 +69,7 @@ TEST(Plot, DrawsTheLogsOfSeveralRuns) {
     if (line.contains("step") && line.value("split", "") == "valid") {
       const std::string point = fmt::format("{:.6g}: {:.6g}", line.at("epochs_trained").get<double>(),
                                             std::exp(line.at("nats").get<double>()));
-      EXPECT_EQ(std::count(points.begin(), points.end(), point), 2) << "of the run and its copy";
+      EXPECT_EQ(std::ranges::count(points, point), 2) << "of the run and its copy";
     }
   for (const char* name : {"gradients", "gradients_by_epoch", "activations", "gates"}) figure_of(page, name);
   for (const std::string& name : figures_on(page))

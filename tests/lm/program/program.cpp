@@ -154,7 +154,7 @@ void expect_refused(const Words& words, const std::string& part, int status) {
 
 std::size_t lines_of(const fs::path& path) {
   const std::string text = bytes_of_file(path);
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
 Words lines_in(const std::string& text) {

@@ -213,7 +213,7 @@ TEST_F(ProgramTest, ScoresAreProbabilities) {
 TEST_F(ProgramTest, LongLinesAreReadInPieces) {
   SmallData fresh;
   std::string line = fresh.text(200);
-  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::ranges::replace(line, '\n', ' ');
   write_bytes(*data / "long.txt", "\n" + line + "\n");
   const auto rows = score(line + "\n");
   ASSERT_EQ(rows.size(), 1u);

@@ -17,7 +17,20 @@ int64_t parameters(const std::string& name, int64_t V, const std::vector<std::st
       .parameter_count();
 }
 
+/// An LSTM with two biases a gate.
+constexpr int64_t lstm(int64_t input, int64_t units) { return 4 * units * (input + units + 2); }
+/// Table of the embedding, tied; the bias of the output; the prior; the latents and their bias.
+constexpr int64_t around(int64_t V, int64_t E, int64_t last, int64_t K) {
+  return V * E + V + K * last + K * E * (last + 1);
+}
+
 TEST(RecipeParameters, AreThoseOfThePapersToTheUnit) {
+  // A major LSTM reads the layer before, a minor one the embedding. 1080 = 972 + 108 twice, 620 = 372 + 248.
+  constexpr int64_t mmlstm_on_ptb = lstm(280, 972) + lstm(280, 108) + lstm(1080, 972) + lstm(280, 108) +
+                                    lstm(1080, 372) + lstm(280, 248) + around(10000, 280, 620, 15);
+  // 1200 = 1080 + 120 twice, 650 = 390 + 260.
+  constexpr int64_t mmlstm_on_wt2 = lstm(300, 1080) + lstm(300, 120) + lstm(1200, 1080) + lstm(300, 120) +
+                                    lstm(1200, 390) + lstm(300, 260) + around(33278, 300, 650, 15);
   const std::tuple<const char*, int64_t, int64_t> rows[] = {
       // Maupome & Meurs, of 41 characters of the Penn Treebank and 29 of text8, as the paper has them.
       {"maupome-ptb-mlstm", 41, 291522},
@@ -36,7 +49,7 @@ TEST(RecipeParameters, AreThoseOfThePapersToTheUnit) {
       {"zaremba-large", 10000, 66034000},
       {"trnn-ptb-char", 41, 41 * 83 * 83 + 41 * 83 + 83 + 41 * 83 + 41},
       {"mrnn-ptb-char", 41, 291957},
-      // By architecture: tests/nn/models/awd_test.cpp.
+      // AWD-LSTM, and its mixture of softmaxes.
       {"awd-lstm-ptb", 10000, 24221600},
       {"awd-lstm-wt2", 33278, 33556078},
       {"awd-lstm-ptb-char", 50, 13787650},
@@ -45,8 +58,8 @@ TEST(RecipeParameters, AreThoseOfThePapersToTheUnit) {
       {"awd-lstm-mos-wt2", 33278, 34909528},
       // "Major-Minor LSTMs for Word-level Language Model", Tables 3 to 6, which print 21.3M, 32.3M, 21.7M,
       // 32.5M, 21.5M, 32.5M, 21.5M, 32.6M, 21.5M and 32.6M.
-      {"awd-mmlstm-mos-ptb", 10000, 21315276},
-      {"awd-mmlstm-mos-wt2", 33278, 32257528},
+      {"awd-mmlstm-mos-ptb", 10000, mmlstm_on_ptb},
+      {"awd-mmlstm-mos-wt2", 33278, mmlstm_on_wt2},
       {"awd-mmlstm-mos-ptb-minor-on-previous", 10000, 21671212},
       {"awd-mmlstm-mos-wt2-minor-on-previous", 33278, 32476024},
       {"awd-mmlstm-mos-ptb-no-minor-1", 10000, 21482284},

@@ -132,7 +132,7 @@ TEST_F(RefusalsTest, Texts) {
   expect_contains(score.err, "standard input, line 2: not UTF-8 at byte 0: 0xff");
   const Result endless = run_lm({"score", run()}, {.input = "the cat\n" + std::string(4'194'305, 'x')});
   EXPECT_EQ(endless.status, 2);
-  EXPECT_EQ(std::count(endless.out.begin(), endless.out.end(), '\n'), 1);
+  EXPECT_EQ(std::ranges::count(endless.out, '\n'), 1);
   expect_contains(endless.err, "standard input, line 2: longer than 4194304 bytes; split it");
 }
 

@@ -25,8 +25,7 @@ TEST_P(ResumeTest, KilledAtAnyMoment) {
   const SmallData data;
   data.trained("whole", GetParam());
   Words words = data.train("killed", GetParam());
-  const bool averages =
-      std::find(GetParam().begin(), GetParam().end(), "train.averaging=non_monotonic") != GetParam().end();
+  const bool averages = std::ranges::find(GetParam(), "train.averaging=non_monotonic") != GetParam().end();
   std::vector<std::size_t> kills = {0, 1, 34, 60, 110};  // at so many lines of the log
   if (averages) kills.insert(kills.end(), {150, 190});
   bool before = false, after = false;  // killed before and after the average begins
@@ -331,7 +330,7 @@ TEST(Resume, NotFinite) {
                              "Training stops and the best model stays; try a lower train.learning_rate",
                              "in a new run (another --out): --resume changes no settings"})
       expect_contains(result.err, part);
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
     EXPECT_EQ(data.model_digest(run), model);
   }
   const Result result =

@@ -151,7 +151,7 @@ TEST(Sweep, StopsAndGoesOnToTheSameBytes) {
 TEST(Sweep, HasAFolderAndALengthOfItsOwn) {
   const SmallData data;
   Words words = words_of(data, {"train.steps=6", "--seeds", "2"});
-  const auto out = std::find(words.begin(), words.end(), "--out");
+  const auto out = std::ranges::find(words, "--out");
   words.erase(out, out + 2);
   const Program::Surroundings here{.folder = data.path("")};
   const Result first = run_lm_well(words, here);

@@ -13,8 +13,7 @@ const std::string sequence = "\x1b]0;renamed\a\x1b[2J";  // names the window, cl
 /// Whether a terminal would do more than show `text`.
 bool is_obeyed(const std::string& text) {
   return text.find("\u202e") != text.npos || text.find('\xff') != text.npos ||
-         std::any_of(text.begin(), text.end(),
-                     [](unsigned char c) { return (c < ' ' && c != '\n') || c == 0x7f; });
+         std::ranges::any_of(text, [](unsigned char c) { return (c < ' ' && c != '\n') || c == 0x7f; });
 }
 
 // Printed by each command, of the data, the run and a text.

@@ -6,7 +6,6 @@
 #include "data/text/text.h"
 #include "lm/program/cli.h"
 #include "lm/tasks/classification.h"
-#include "lm/tasks/registry.h"
 #include "lm/tasks/task.h"
 #include "tests/lm/program/program.h"
 

@@ -76,7 +76,7 @@ TEST(QuestionAnswering, ScoresAndAnswersAreThoseOfSingleQuestions) {
     double sum = 0;
     for (const real it : logits) sum += std::exp(static_cast<double>(it));
     const auto label = toy.valid.answers[static_cast<size_t>(i)];
-    correct += std::max_element(logits.begin(), logits.end()) - logits.begin() == label;
+    correct += std::ranges::max_element(logits) - logits.begin() == label;
     nats += std::log(sum) - static_cast<double>(logits[static_cast<size_t>(label)]);
     const Answer& answer = answers[static_cast<size_t>(i)];
     // The answer is an entity of the document, even if the model finds another one more probable.

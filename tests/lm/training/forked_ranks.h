@@ -44,7 +44,7 @@ class ForkedRanks : public Ranks {
   template <class Number>
   void add(std::span<Number> numbers) {
     if (numbers.size() > SharedByRanks::most_numbers) std::abort();
-    std::copy(numbers.begin(), numbers.end(), shared_.numbers[static_cast<size_t>(own())].begin());
+    std::ranges::copy(numbers, shared_.numbers[static_cast<size_t>(own())].begin());
     wait();
     for (size_t i = 0; i < numbers.size(); ++i) {
       double sum = 0;
@@ -94,7 +94,7 @@ void with_ranks(int64_t count, Make make, Lead lead) {
     weights = training->trainer.objective().model().values().to_vector();
   }
   std::vector<real> of_leader = weights;
-  if (own != 0) std::fill(of_leader.begin(), of_leader.end(), real(0));
+  if (own != 0) std::ranges::fill(of_leader, real(0));
   ranks.add_up(std::span(of_leader));
   shared.same_weights[static_cast<size_t>(own)] = weights == of_leader;
   std::array<double, 1> all_have_written{};

@@ -91,7 +91,7 @@ bool suits(const std::string& cell, const Condition& condition) {
   CellSettings its;
   const Keys keys = keys_of(its, cell);
   for (const auto& [name, values] : condition.settings) {
-    const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == name; });
+    const auto found = std::ranges::find(keys, name, &Key::name);
     if (found == keys.end()) return false;
     set_key(*found, values, H);
   }
@@ -223,9 +223,9 @@ PlainResult plain_run(const StackModel& model, const PlainCell& cell, const Para
           (part.name == "h" ? state.h : part.name == "c" ? state.c : state.others[part.name]) = values;
         }
         std::vector<Vector> read = x;
-        if (reverse) std::reverse(read.begin(), read.end());
+        if (reverse) std::ranges::reverse(read);
         std::vector<Vector> outputs = plain_layer(model, cell, layer, suffix, read, state, b);
-        if (reverse) std::reverse(outputs.begin(), outputs.end());
+        if (reverse) std::ranges::reverse(outputs);
         for (size_t t = 0; t < joined.size(); ++t)
           joined[t].insert(joined[t].end(), outputs[t].begin(), outputs[t].end());
         result.states[number++].push_back(state);

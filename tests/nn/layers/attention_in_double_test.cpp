@@ -3,7 +3,7 @@
 // normalisation as a module, too, and the gradient check of a model itself.
 #include "nn/layers/attention.h"
 
-#include "autograd/normalization.h"
+#include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
 #include "nn/gradient_check.h"

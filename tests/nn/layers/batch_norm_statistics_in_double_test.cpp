@@ -29,7 +29,7 @@ void expect_moved(Model& model, int batches, const Marks& valid, const std::func
       for (const auto& [name, of_batch] : steps[t]) {
         kept[name].resize(slots);
         Slot& slot = kept[name][std::min(t, slots - 1)];
-        const auto rows = static_cast<int>(std::count(valid[t].begin(), valid[t].end(), true));
+        const auto rows = static_cast<int>(std::ranges::count(valid[t], true));
         const double r = rate(static_cast<double>(rows) / (slot.seen += rows));
         for (size_t j = 0; j < of_batch.mean.size(); ++j) {
           slot.mean[j] += r * (of_batch.mean[j] - slot.mean[j]);

@@ -57,10 +57,6 @@ TEST(LanguageModel, CountsItsParameters) {
   const LanguageModel no_bias(options, 11);
   EXPECT_EQ(no_bias.parameter_count(), 44 + layers - 88 + 66 + 11);
   EXPECT_FALSE(has_parameter(no_bias, "rnn.bias_ih_l0"));
-  options.cell_settings.of<ForgetGateSettings>().forget_bias = 1;
-  EXPECT_EQ(
-      any_error_of([&] { LanguageModel(options, 11); }),
-      "model.forget_bias = 1 is added to a bias, which model.biases = 0 leaves out: leave out one of them");
   options.cell_settings.of<GateBiasSettings>().biases = 3;
   EXPECT_EQ(any_error_of([&] { LanguageModel(options, 11); }), "biases = 3: expected an integer, 0 to 2");
   options = small();
@@ -98,38 +94,11 @@ TEST(LanguageModel, TiedWeightsAreOneSegmentWithTwoNames) {
             "model.hidden): set model.embedding = 6 or model.tied = false");
 }
 
-// The models of Maupome & Meurs, Tables 1 and 2: one-hot, one bias a gate, 41 characters of the Penn Treebank
-// and 29 of text8; 292K each, then 133K, then the larger mGRU of 2.1M and 877K.
-TEST(LanguageModel, HasTheParametersOfThePapers) {
-  struct Row {
-    const char* cell;
-    int64_t V, H, M, parameters;
-  };
-  for (const Row& row : {Row{"mlstm", 41, 700, 41, 291522},
-                         {"tmlstm", 41, 530, 41, 291375},
-                         {"tmgru", 41, 694, 41, 291706},
-                         {"mgru", 41, 1157, 41, 292061},
-                         {"mlstm", 29, 450, 29, 133170},
-                         {"tmlstm", 29, 341, 29, 133314},
-                         {"tmgru", 29, 446, 29, 133230},
-                         {"mgru", 29, 741, 29, 132997},
-                         {"mgru", 41, 700, 700, 2105641},
-                         {"mgru", 29, 450, 450, 876629}}) {
-    LanguageModelOptions options;
-    options.cell = row.cell;
-    options.embedding = 0;
-    options.hidden = {row.H};
-    options.cell_settings.of<IntermediateSettings>().intermediate = row.M;
-    options.cell_settings.of<GateBiasSettings>().biases = 1;
-    EXPECT_EQ(LanguageModel(options, row.V).parameter_count(), row.parameters) << row.cell << " " << row.V;
-  }
-}
-
 /// Whether a training has masks, if one rate is 0.1 and those in `zero` are 0.
 bool has_masks(const std::string& rate, const std::vector<std::string>& zero = {}) {
   LanguageModelOptions options;
   for (const Key& key : keys_of(options)) {
-    if (key.name != rate && std::find(zero.begin(), zero.end(), key.name) == zero.end()) continue;
+    if (key.name != rate && std::ranges::find(zero, key.name) == zero.end()) continue;
     const double value = key.name == rate ? 0.1 : 0;
     if (auto* const* member = std::get_if<std::optional<double>*>(&key.member))
       **member = value;
@@ -195,6 +164,21 @@ TEST(AddCell, MakesACellKnownOnce) {
   LanguageModel model(small("mine"), 11);
   const auto result = model.forward({tokens({1, 2}), 2, 1}, model.initial_states(1));
   for (const real y : result.output.features.value().to_vector()) EXPECT_NEAR(y, 7, 1) << "the step of Mine";
+}
+
+// 12 streams of 70 steps, 15 experts, 10,000 words: all logits at once would be 504 MB.
+TEST(Memory, OfAMixturesLossIsAQuarterOfItsLogitsAtMost) {
+  const int64_t N = 12 * 70, K = 15, V = 10000, E = 280;
+  const auto leaf = [](Shape shape) {
+    return Variable::leaf(Tensor::filled(shape, real(0.01)), Tensor::zeros(shape));
+  };
+  const Variable x = leaf({N, K * E}), log_prior = leaf({N, K}), weight = leaf({V, E}), bias = leaf({V});
+  const size_t before = memory_statistics(Device::cpu).bytes_in_use;
+  reset_peak_bytes(Device::cpu);
+  mixture_cross_entropy(x, log_prior, weight, bias, tokens(std::vector<int32_t>(N, 7))).total.backward();
+  const size_t peak = memory_statistics(Device::cpu).peak_bytes - before;
+  EXPECT_GT(peak, static_cast<size_t>(N * K * E) * sizeof(real)) << "the gradient of x";
+  EXPECT_LE(peak, static_cast<size_t>(N * K * V) * sizeof(real) / 4);
 }
 
 }  // namespace

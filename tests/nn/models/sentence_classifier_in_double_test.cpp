@@ -73,17 +73,5 @@ TEST(SentenceClassifier, IsThatOfPlainLoops) {
       }
 }
 
-TEST(SentenceClassifier, RefusesOptionsThatContradictEachOther) {
-  SentenceClassifierOptions odd = options_of(Summary::last, true);
-  odd.hidden = 5;
-  expect_contains(error_of([&] { SentenceClassifier(odd, V, K); }), "model.hidden = 5");
-  odd.bidirectional = false;
-  EXPECT_EQ(SentenceClassifier(odd, V, K, 1, Device::meta).classes(), K);
-  expect_contains(error_of<Error>([&] { SentenceClassifier(odd, V, 1); }), "1 classes");
-  SentenceClassifierOptions other = options_of(Summary::last, true, "gru");
-  other.regularization.zoneout_memory = 0.1;  // a GRU has no memory c
-  expect_contains(error_of([&] { SentenceClassifier(other, V, K); }), "zoneout_memory");
-}
-
 }  // namespace
 }  // namespace rondo::sentence_classifier_test

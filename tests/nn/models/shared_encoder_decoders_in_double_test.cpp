@@ -42,7 +42,7 @@ TEST(SharedEncoderDecoders, HaveOneEncoderAndOneDecoderOfALanguage) {
        {"de.source_embedding.weight", "de.encoder.weight_ih_l0_reverse", "de.target_embedding.weight",
         "de.decoder.weight_hh_l0", "en.encoder.weight_ih_l0", "en.target_embedding.weight", "en.W_c",
         "en.attention.W_a", "en.bridge.h_l0.weight", "en.output.bias"})
-    EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
+    EXPECT_EQ(std::ranges::count(names, name), 1) << name;
   SharedEncoderDecoders one_way(small_options(Score::general), vocabularies, {routes[0]}, 1, Device::meta);
   SharedEncoderDecoders many_to_one(small_options(Score::general), vocabularies, {routes[0], routes[2]}, 1,
                                     Device::meta);
@@ -63,8 +63,7 @@ TEST_P(SharedParts, ComputeWhatAModelOfItsOwnComputes) {
   for (const Segment& segment : own.segments()) {
     const bool reads = segment.name.starts_with("source_") || segment.name.starts_with("encoder.");
     const std::string name = (reads ? "de." : "en.") + segment.name;
-    const auto same = std::find_if(shared.segments().begin(), shared.segments().end(),
-                                   [&](const Segment& it) { return it.name == name; });
+    const auto same = std::ranges::find(shared.segments(), name, &Segment::name);
     ASSERT_NE(same, shared.segments().end()) << name;
     copy(part_of(shared.values(), *same), part_of(own.values(), segment));
   }
@@ -94,8 +93,7 @@ TEST_P(SharedParts, GetTheSumOfTheGradientsOfAllTasks) {
     for (size_t j = 0; j < sum.size(); ++j) sum[j] += alone[j];
     for (const Segment& segment : model.segments()) {
       const std::vector<real> part = part_of(model.gradients(), segment).to_vector();
-      if (std::any_of(part.begin(), part.end(), [](real it) { return it != 0; }))
-        tasks_of[segment.name].push_back(i);
+      if (std::ranges::any_of(part, [](real it) { return it != 0; })) tasks_of[segment.name].push_back(i);
     }
   }
   zero();

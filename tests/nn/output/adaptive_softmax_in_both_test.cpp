@@ -109,7 +109,7 @@ TEST(AdaptiveSoftmax, IgnoredRowsAndClustersWithoutTargetsChangeNothing) {
   for (const real it : x.gradient.slice_rows(1, 2).to_vector()) EXPECT_EQ(it, 0);
   const auto is_zero = [&](const std::string& name) {
     const std::vector<real> gradient = gradient_of(model, name).to_vector();
-    return std::all_of(gradient.begin(), gradient.end(), [](real it) { return it == 0; });
+    return std::ranges::all_of(gradient, [](real it) { return it == 0; });
   };
   for (const char* name : {"tail.0.0.weight", "tail.0.1.weight"}) EXPECT_TRUE(is_zero(name)) << name;
   for (const char* name : {"head.weight", "tail.1.0.weight", "tail.1.1.weight"})

@@ -48,8 +48,7 @@ TEST(LayerInput, KeepsATableThatIsAtMostHalfAsHigh) {
     model.run(by_table, {});
     const std::vector<ProfileEntry> entries = profile();
     set_profiling(false);
-    return std::any_of(entries.begin(), entries.end(),
-                       [](const ProfileEntry& it) { return it.name.starts_with("3x12x4"); });
+    return std::ranges::any_of(entries, [](const ProfileEntry& it) { return it.name.starts_with("3x12x4"); });
   };
   EXPECT_TRUE(multiplies_table(true));
   EXPECT_FALSE(multiplies_table(false));
