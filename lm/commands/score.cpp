@@ -3,7 +3,8 @@
 // A line is read as in training: its context is the end of a line, so that every symbol of the line is
 // scored, including its own end. Only if the training text had no line end (one line), the first symbol is
 // context and nothing ends the line. Lines are read side by side, and what they begin with in common is
-// computed once; or one by one: then a row appears as soon as its line is read.
+// computed once; or one by one: then a row appears as soon as its line is read. The rows of words come at the
+// end.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -263,9 +263,15 @@ void fit_width(Recipe& recipe, const Sizes& sizes) {
   const std::int64_t wanted = recipe.fitted_parameters;
   if (wanted == 0) return;
   const Keys keys = keys_of(recipe);
-  const auto count = [&](std::int64_t hidden) {
+  constexpr std::int64_t widest = 1 << 20;
+  const auto count = [&](std::int64_t hidden) -> std::int64_t {
     apply_setting({fmt::format("{}=fit:{}", width_key, wanted), width_key, fmt::format("{}", hidden)}, keys);
-    return recipe.task->make_layout(sizes)->parameter_count();
+    try {
+      return recipe.task->make_layout(sizes)->parameter_count();
+    } catch (const InputError&) {  // it may be too narrow for another setting, such as model.cutoffs
+      if (hidden > widest) throw;
+      return 0;
+    }
   };
   std::int64_t low = 1, high = 2;
   check_input(count(low) <= wanted, "{}=fit:{}: a width of 1 has {} parameters", width_key, wanted,
@@ -275,7 +281,8 @@ void fit_width(Recipe& recipe, const Sizes& sizes) {
     const std::int64_t middle = (low + high) / 2;
     (count(middle) < wanted ? low : high) = middle;
   }
-  count(wanted - count(low) <= count(high) - wanted ? low : high);  // sets it
+  const std::int64_t fewer = count(low), more = count(high);
+  count(fewer > 0 && wanted - fewer <= more - wanted ? low : high);  // sets it
   validate(recipe, recipe.name);
 }
 

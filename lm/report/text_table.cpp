@@ -131,22 +131,21 @@ std::string markdown_of(const TextTable& table) {
 std::string latex_of(const TextTable& table) {
   const auto lines = texts_of(table, [](const std::string& text, bool) {
     std::string latex;
-    for (const char it : printable(text))
-      latex += it == '\\' ? "\\textbackslash{}"
-               : it == '~' || it == '^'
-                   ? fmt::format("\\{}{{}}", it)
-                   : (std::string_view("&%$#_{}").find(it) == std::string_view::npos ? "" : "\\") +
-                         std::string(1, it);
-    const std::string_view plus_minus = "±";
-    if (const std::size_t at = latex.find(plus_minus); at != std::string::npos)
-      latex.replace(at, plus_minus.size(), "$\\pm$");
+    for (const char it : printable(text)) {
+      const std::string_view letter(&it, 1);
+      latex += it == '\\'               ? "\\textbackslash{}"
+               : it == '~' || it == '^' ? fmt::format("\\{}{{}}", letter)
+                                        : escaped(std::string(letter), "&%$#_{}", '\\');
+    }
     return latex;
   });
   std::string latex = "\\begin{tabular}{";
   for (const TextColumn& it : table.columns) latex += it.is_text ? 'l' : 'r';
   latex += "}\n";
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    latex += fmt::format("{} \\\\{}\n", fmt::join(lines[i], " & "), i == 0 ? " \\hline" : "");
+  for (const auto& line : lines) {
+    latex += fmt::format("{} \\\\\n", fmt::join(line, " & "));
+    if (&line == lines.data()) latex += "\\hline\n";
+  }
   return latex + "\\end{tabular}\n";
 }
 

@@ -74,19 +74,18 @@ inline std::string note_of_punctuation(const Vocabulary& vocabulary) {
   constexpr double most = 0.02;  // of the words of a tokenized text fewer end so
   const Tokenization& tokenization = vocabulary.tokenization();
   if (tokenization.unit != Unit::words || tokenization.tokenize) return "";
-  std::int64_t count = 0;
+  double count = 0;
   std::string example;
-  for (std::int32_t id = 0; id < vocabulary.size(); ++id) {
-    const std::string& word = vocabulary.symbol(id);
-    if (word.size() < 2 || std::string_view(",;:?!").find(word.back()) == std::string_view::npos) continue;
-    ++count;
-    if (example.empty()) example = word;
-  }
-  const double share = static_cast<double>(count) / static_cast<double>(vocabulary.size());
-  if (share < most) return "";
-  return fmt::format(
-      "{:.0f} % of the words end in punctuation, as '{}' does: --set data.tokenize=true separates it",
-      100 * share, printable(example));
+  for (std::int32_t id = 0; id < vocabulary.size(); ++id)
+    if (const std::string& word = vocabulary.symbol(id);
+        word.size() > 1 && std::string_view(",;:?!").find(word.back()) != word.npos)
+      if (count++ == 0) example = printable(word);
+  const double share = count / static_cast<double>(vocabulary.size());
+  return share < most ? ""
+                      : fmt::format(
+                            "{:.0f} % of the words end in punctuation, as '{}' does: --set "
+                            "data.tokenize=true separates it",
+                            100 * share, example);
 }
 
 inline TextReading reading_of(const TextOptions& options, const ReadingProgress& progress) {

@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "lm/report/sweep.h"
+#include "tests/data/files.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
@@ -82,6 +83,12 @@ TEST(SweepGrid, WidthsAreChosenForANumberOfParameters) {
   }
   EXPECT_EQ(names_of(runs_of({"model.hidden=fit:1M,64"})),
             (Names{"hidden=fit%3A1M_seed=1", "hidden=64_seed=1"}));
+  SweepRun adaptive = runs_of({"model.hidden=fit:500k"}, 1, "lstm-adaptive-small-wt2")[0];
+  fit_width(adaptive.recipe, {2500});
+  EXPECT_GT(adaptive.recipe.language_model().model.hidden.front(), 16) << "narrower ones cannot be";
+  SweepRun tied = runs_of({"model.hidden=fit:500k", "model.tied=true", "model.embedding=256"})[0];
+  fit_width(tied.recipe, {50});
+  EXPECT_EQ(tied.recipe.language_model().model.hidden.front(), 256) << "no other one can be";
   EXPECT_EQ(runs_of({"model.hidden=fit:1M,64"})[1].recipe.fitted_parameters, 0);
   expect_input_error([] { runs_of({"model.hidden=fit:many"}); }, "as in fit:2.1M");
   expect_input_error([] { fit_width(runs_of({"model.hidden=fit:9"})[0].recipe, {50}); }, "a width of 1 has");

@@ -73,7 +73,7 @@ TEST(TextTables, NamesDoNotLeaveTheirCells) {
                         {{{dash}, {"1 ± 0.5"}}, {{"=1"}, {dash}}, {{"50%_{a}\\~"}, {"2"}}}};
   EXPECT_EQ(csv_of(words), "word,mean & rate\n-,1 ± 0.5\n=1,\n50%_{a}\\~,2\n") << "verbatim";
   EXPECT_EQ(latex_of(words),
-            "\\begin{tabular}{lr}\nword & mean \\& rate \\\\ \\hline\n- & 1 $\\pm$ 0.5 \\\\\n"
+            "\\begin{tabular}{lr}\nword & mean \\& rate \\\\\n\\hline\n- & 1 ± 0.5 \\\\\n"
             "=1 & - \\\\\n50\\%\\_\\{a\\}\\textbackslash{}\\~{} & 2 \\\\\n\\end{tabular}\n");
   expect_contains(text_of(table), "\nx`y|\\x0a<b>  =1+1");
 }
