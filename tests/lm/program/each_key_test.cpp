@@ -95,7 +95,7 @@ class TinyTraining : public ToyTraining {
             "[model]\nembedding = 4\nhidden = 4\n[train]\nbatch = 8\nlength = 10\n"
             "learning_rate = 0.03\nlog_every = 1\n") {
     SmallData text;
-    write("data/train.txt", text.text(150) + "a rare dog\n  and the cat \nThe cat, the dog\n");
+    write("data/train.txt", "The cat, the dog\n" + text.text(150) + "a rare dog\n  and the cat \n");
     write("data/valid.txt", text.text(20) + "a new dog\n");
     write("data/test.txt", text.text(20));
     write("data/more.txt", "a new cat\n");
