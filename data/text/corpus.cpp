@@ -58,6 +58,16 @@ Text read_texts(CorpusText& corpus, const std::vector<fs::path>& paths, Unit uni
   return source.text(source.name());
 }
 
+/// What a text begins and ends with, such as a licence at the end of a book; nothing of one that is not held
+/// in memory.
+std::string ends_text(std::string_view text) {
+  std::vector<std::string_view> lines = split_lines(text);
+  std::erase_if(lines, [](std::string_view line) { return stripped(line).empty(); });
+  if (lines.empty()) return "";
+  return fmt::format("; test is from '{}' to '{}'", excerpt(stripped(lines.front())),
+                     excerpt(stripped(lines.back())));
+}
+
 CorpusText split_file(const fs::path& path, Unit unit, Pipes pipes, const TextReading& reading) {
   const TextSource source({path}, unit, false, reading, pipes);
   const std::string name = source.name();
@@ -76,8 +86,8 @@ CorpusText split_file(const fs::path& path, Unit unit, Pipes pipes, const TextRe
   corpus.valid = source.text(name + " (valid)", {.begin = valid.place(), .end = test.place()});
   corpus.test = source.text(name + " (test)", {.begin = test.place(), .end = size});
   corpus.notes.push_back(
-      fmt::format("{}: one file: the last 10 % are valid (5 %, from byte {}) and test (5 %, from byte {})",
-                  name, valid.place(), test.place()));
+      fmt::format("{}: one file: the last 10 % are valid (5 %, from byte {}) and test (5 %, from byte {}){}",
+                  name, valid.place(), test.place(), ends_text(corpus.test->content)));
   return corpus;
 }
 
@@ -93,14 +103,42 @@ fs::path literal(const fs::path& path) {
 
 }  // namespace
 
-std::vector<fs::path> files_named(const fs::path& folder, const std::vector<std::string>& patterns) {
-  std::vector<fs::path> paths;
-  for (const std::string& pattern : patterns) {
+namespace {
+
+/// Adds what a pattern names in a folder.
+void add_named(const fs::path& folder, const fs::path& pattern, std::vector<fs::path>& paths) {
+  const auto deep = std::find(pattern.begin(), pattern.end(), "**");
+  if (deep == pattern.end()) {
     glob_t found;
     if (glob((literal(folder) / pattern).c_str(), 0, nullptr, &found) == 0)
       paths.insert(paths.end(), found.gl_pathv, found.gl_pathv + found.gl_pathc);
     globfree(&found);
+    return;
   }
+  fs::path before = ".", after;
+  for (auto it = pattern.begin(); it != deep; ++it) before /= *it;
+  for (auto it = std::next(deep); it != pattern.end(); ++it) after /= *it;
+  if (after.empty()) after = "*";
+  std::vector<fs::path> tops;
+  add_named(folder, before, tops);
+  for (const fs::path& top : tops) {
+    if (!fs::is_directory(top)) continue;
+    add_named(top, after, paths);
+    for (auto it = fs::recursive_directory_iterator(top); it != fs::recursive_directory_iterator(); ++it) {
+      const bool is_hidden = it->path().filename().string().starts_with('.');  // `*` names no such files, too
+      if (is_hidden && it->is_directory()) it.disable_recursion_pending();
+      if (!is_hidden && it->is_directory()) add_named(it->path(), after, paths);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<fs::path> files_named(const fs::path& folder, const std::vector<std::string>& patterns) {
+  std::vector<fs::path> paths;
+  for (const std::string& pattern : patterns) add_named(folder, pattern, paths);
+  std::erase_if(paths, [](const fs::path& path) { return fs::is_directory(path); });
+  for (fs::path& path : paths) path = path.lexically_normal();
   sort_in_c_locale(paths);
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());  // patterns may overlap
   return paths;
@@ -202,8 +240,9 @@ IdCounts encode_blocks(const Text& text, const Vocabulary& vocabulary, const Pas
 /// The SHA-256 of all that the ids depend on, and of the format of their file.
 std::string key_of(const Text& text, const Vocabulary& vocabulary) {
   const Tokenization& tokenization = vocabulary.tokenization();
-  return sha256_hex(fmt::format("rondo ids 3\n{}\n{} {}\n{}{}", text.source->key(),
-                                name_of(tokenization.unit), tokenization.strip_lines, vocabulary.to_text(),
+  return sha256_hex(fmt::format("rondo ids 4\n{}\n{} {} {} {}\n{}{}", text.source->key(),
+                                name_of(tokenization.unit), tokenization.strip_lines, tokenization.tokenize,
+                                tokenization.lowercase, vocabulary.to_text(),
                                 vocabulary.pieces() ? vocabulary.pieces()->bytes() : ""));
 }
 

@@ -20,7 +20,8 @@ namespace rondo {
 
 using CorpusText = Splits<Text>;
 
-/// The files in a folder that shell patterns name; empty if there are none.
+/// The files in a folder that shell patterns name; empty if there are none. A part `**` of a path stands for
+/// any folders, also for none.
 std::vector<std::filesystem::path> files_named(const std::filesystem::path& folder,
                                                const std::vector<std::string>& patterns);
 

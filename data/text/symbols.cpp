@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "data/text/pieces.h"
+#include "data/text/unicode.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -17,12 +18,20 @@ Keys keys_of(Tokenization& tokenization) {
       {"pieces_model", choice(tokenization.pieces_model), "for pieces: how they are learnt and chosen"},
       {"pieces", &tokenization.pieces, at_least(1), "symbols",
        "for pieces: how many, single bytes included; in place of min_count, max_size and unknown"},
+      {"tokenize", &tokenization.tokenize,
+       "for words: punctuation is separated from them, as `lm bleu` does (13a)"},
+      {"lowercase", &tokenization.lowercase, "for all but bytes: upper-case letters are read as lower-case"},
   };
 }
 
 void check_options(const Tokenization& tokenization) {
   check_input(!tokenization.strip_lines || tokenization.unit != Unit::words,
               "strip_lines = true changes nothing for words: leave it out");
+  check_input(!tokenization.tokenize || tokenization.unit == Unit::words,
+              "tokenize = true separates words from punctuation, and the unit is {}: leave it out",
+              name_of(tokenization.unit));
+  check_input(!tokenization.lowercase || tokenization.unit != Unit::bytes,
+              "lowercase = true changes letters, and bytes are read as they are: leave it out");
 }
 
 std::string_view line_end_symbol(Unit unit) {
@@ -81,7 +90,12 @@ std::optional<std::string> unescape_symbol(std::string_view line) {
 
 SymbolReader::SymbolReader(std::string_view text, Tokenization tokenization, std::string name, LastLine last,
                            const PieceModel* pieces)
-    : text_(text), tokenization_(tokenization), name_(std::move(name)), last_(last), pieces_(pieces) {
+    : text_(text),
+      tokenization_(tokenization),
+      name_(std::move(name)),
+      last_(last),
+      pieces_(pieces),
+      changes_words_(tokenization.tokenize || tokenization.lowercase) {
   check(pieces_ || tokenization_.unit != Unit::pieces, "[symbols] {}: pieces need their model", name_);
 }
 
@@ -107,10 +121,26 @@ std::size_t SymbolReader::symbol_length() const {
   return end - at_;
 }
 
+/// Of a word as it is written; of characters each is a word. What has no symbols is one itself.
+std::vector<std::string> SymbolReader::symbols_of(const std::string& word) const {
+  if (!changes_words_) return pieces_->split(word);
+  if (word == unknown_symbol || word == eos_symbol) return {word};
+  std::u32string text = code_points(word, name_);
+  if (tokenization_.lowercase) text = lower_case(text);
+  if (pieces_) return pieces_->split(utf8_of(text));
+  std::vector<std::string> symbols;
+  if (tokenization_.tokenize)
+    for (const std::u32string& it : words_of_13a(text)) symbols.push_back(utf8_of(it));
+  else if (tokenization_.unit == Unit::characters)
+    for (const char32_t it : text) symbols.push_back(utf8_of({&it, 1}));
+  if (symbols.empty()) symbols.push_back(utf8_of(text));
+  return symbols;
+}
+
 void SymbolReader::open_word() {
   const std::string_view line = text_.substr(0, content_end_);
-  std::string word = is_line_begin_ ? " " : "";
-  const std::size_t end = at_ + word_length(line, at_);
+  std::string word = pieces_ && is_line_begin_ ? " " : "";
+  const std::size_t end = at_ + (pieces_ ? word_length(line, at_) : symbol_length());
   for (std::size_t at = at_; at < end; at += utf8_length(text_, at))
     if (utf8_length(text_, at) == 0) throw_not_utf8(text_, at, name_);
   word += line.substr(at_, end - at_);
@@ -120,14 +150,14 @@ void SymbolReader::open_word() {
   constexpr std::size_t most = 1 << 18;  // of some 100 bytes each
   if (words_.size() == most) words_.clear();
   const auto [entry, is_new] = words_.try_emplace(std::move(word));
-  if (is_new) entry->second = pieces_->split(entry->first);
+  if (is_new) entry->second = symbols_of(entry->first);
   word_ = &entry->second;
   piece_ = 0;
 }
 
 std::size_t SymbolReader::position() const {
   std::size_t position = at_;
-  if (word_)
+  if (word_ && !changes_words_)
     for (std::size_t i = piece_; i < word_->size(); ++i) position -= (*word_)[i].size();
   return position;
 }
@@ -140,7 +170,7 @@ std::optional<std::string_view> SymbolReader::next() {
     open_line();
   }
   while (words && at_ < content_end_ && is_space(text_[at_])) ++at_;
-  if (at_ < content_end_ && pieces_) {
+  if (at_ < content_end_ && (pieces_ || changes_words_)) {
     open_word();
     return (*word_)[piece_++];
   }

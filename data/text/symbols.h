@@ -1,5 +1,5 @@
 // Text to symbols and back. A symbol is a string: a word, a part of a word, the UTF-8 of one code point, or
-// one byte; depending on the Unit. Case is not changed. Read next: data/text/vocabulary.h.
+// one byte; depending on the Unit. Read next: data/text/vocabulary.h.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,11 @@ struct Tokenization {
   bool strip_lines = false;
   PieceModelKind pieces_model = PieceModelKind::unigram;
   std::int64_t pieces = 8000;  // rows of the vocabulary of pieces, single bytes included
+  bool tokenize = false;       // words: punctuation is separated, by words_of_13a() of data/text/unicode.h
+  bool lowercase = false;      // all except bytes: by lower_case() of data/text/unicode.h
 };
 Keys keys_of(Tokenization& tokenization);
-/// Throws InputError for strip_lines where it changes nothing.
+/// Throws InputError for a setting where it changes nothing.
 void check_options(const Tokenization& tokenization);
 
 /// The symbol that ends a line: `<eos>`, or the newline.
@@ -63,13 +65,14 @@ class SymbolReader {
 
   /// The line of the last symbol, from 1.
   std::int64_t line() const { return line_; }
-  /// The bytes of the text up to the end of the last symbol.
+  /// The bytes of the text up to the end of the last symbol; where words are changed, of its word.
   std::size_t position() const;
 
  private:
   void open_line();
   std::size_t symbol_length() const;
   void open_word();
+  std::vector<std::string> symbols_of(const std::string& word) const;
 
   std::string_view text_;
   Tokenization tokenization_;
@@ -84,6 +87,7 @@ class SymbolReader {
 
   using Pieces = std::vector<std::string>;
   const PieceModel* pieces_;
+  bool changes_words_;                             // what is read is not what is written
   std::unordered_map<std::string, Pieces> words_;  // those already divided
   const Pieces* word_ = nullptr;                   // the current one,
   std::size_t piece_ = 0;                          // and its next piece

@@ -23,6 +23,17 @@ std::u32string code_points(std::string_view text, const std::string& name) {
   return result;
 }
 
+std::string utf8_of(std::u32string_view text) {
+  std::string result;
+  for (const char32_t c : text) {
+    const int further = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;      // bytes after the first
+    const char32_t marks = further == 0 ? 0 : 0xff00u >> (further + 1) & 0xffu;  // as many ones as bytes
+    result += static_cast<char>(marks | c >> (6 * further));
+    for (int i = further - 1; i >= 0; --i) result += static_cast<char>(0x80u | (c >> (6 * i) & 0x3fu));
+  }
+  return result;
+}
+
 bool is_white_space(char32_t c) {
   const auto between = [c](char32_t first, char32_t last) { return first <= c && c <= last; };
   if (c < 0x80) return between(0x09, 0x0d) || between(0x1c, 0x20);
@@ -64,6 +75,67 @@ std::u32string lower_case(std::u32string_view text) {
       result += lower_case_of(text[at]);
   }
   return result;
+}
+
+namespace {
+
+void replace_all(std::u32string& text, std::u32string_view what, std::u32string_view with) {
+  for (std::size_t at = text.find(what); at != std::u32string::npos; at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
+}
+
+bool is_digit(char32_t c) { return U'0' <= c && c <= U'9'; }
+bool is_point(char32_t c) { return c == U'.' || c == U','; }
+bool is_dash(char32_t c) { return c == U'-'; }
+bool is_ascii_punctuation(char32_t c) {
+  const auto between = [c](char32_t first, char32_t last) { return first <= c && c <= last; };
+  return between(U'!', U'/') || between(U':', U'@') || between(U'[', U'`') || between(U'{', U'~');
+}
+/// ASCII punctuation, except apostrophe, comma, dash and full stop.
+bool is_symbol(char32_t c) { return is_ascii_punctuation(c) && !is_point(c) && !is_dash(c) && c != U'\''; }
+
+/// Puts a space between neighbours `first` and `second`, one `before` them and one `after` them; from left to
+/// right, and what has been a second is not a first.
+template <class First, class Second>
+std::u32string separate(std::u32string_view text, First first, Second second, std::u32string_view before,
+                        std::u32string_view after) {
+  std::u32string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (at + 1 == text.size() || !first(text[at]) || !second(text[at + 1])) {
+      result += text[at];
+      continue;
+    }
+    result += before;
+    result += text[at];
+    result += U' ';
+    result += text[++at];
+    result += after;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::u32string> words_of_13a(std::u32string_view sentence) {
+  std::u32string text(sentence);
+  replace_all(text, U"<skipped>", U"");
+  replace_all(text, U"&quot;", U"\"");
+  replace_all(text, U"&amp;", U"&");
+  replace_all(text, U"&lt;", U"<");
+  replace_all(text, U"&gt;", U">");
+
+  std::u32string spaced = U" ";
+  for (const char32_t c : text) {
+    if (is_symbol(c)) spaced += U' ';
+    spaced += c;
+    if (is_symbol(c)) spaced += U' ';
+  }
+  spaced += U' ';
+  const auto no_digit = [](char32_t c) { return !is_digit(c); };
+  spaced = separate(spaced, no_digit, is_point, U"", U" ");
+  spaced = separate(spaced, is_point, no_digit, U" ", U"");
+  spaced = separate(spaced, is_digit, is_dash, U"", U" ");
+  return split_at_white_space(spaced);
 }
 
 }  // namespace rondo

@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_set>
 
+#include "data/text/unicode.h"
 #include "tensor/threads.h"
 
 namespace rondo {
@@ -95,9 +96,9 @@ Vocabulary::Vocabulary(const std::vector<const Text*>& train_and_others, Tokeniz
     : tokenization_(tokenization) {
   check_options(limits);
   if (tokenization.unit == Unit::pieces) {
-    const Text& train = *train_and_others.front();
-    pieces_ = std::make_shared<PieceModel>(
-        PieceModel::learnt_from(train.source ? held(train) : train, tokenization));
+    Text train = held(*train_and_others.front());
+    if (tokenization.lowercase) train.content = utf8_of(lower_case(code_points(train.content, train.name)));
+    pieces_ = std::make_shared<PieceModel>(PieceModel::learnt_from(train, tokenization));
     for (std::string& symbol : pieces_->symbols()) add(std::move(symbol));
     return;
   }

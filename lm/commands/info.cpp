@@ -1,5 +1,6 @@
 // `lm info`: the modules and shapes of a model of a run or a recipe, and the lists of operators, settings and
-// cells. Nothing is trained: memory is measured on a device without any (lm/training/memory.h).
+// cells. Of a recipe and a text a few steps are trained, for the time; memory is measured on a device without
+// any (lm/training/memory.h).
 #include <fmt/ranges.h>
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "data/text/text.h"
 #include "lm/commands/options.h"
 #include "lm/program/cli.h"
+#include "lm/program/log.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"
@@ -44,6 +46,7 @@ struct Subject {
   Sizes sizes;                    // Task::sizes()
   std::int64_t vocabulary_size;   // of what is predicted, or read where nothing is
   std::unique_ptr<Module> model;  // without memory
+  double seconds = 0;             // that a training would take; 0: there is no data
 };
 
 /// Counts the vocabulary that `lm train` would make of this text.
@@ -53,13 +56,28 @@ std::int64_t vocabulary_size_of(const Recipe& recipe, const std::string& data) {
   return recipe.task->vocabulary().size();
 }
 
+/// Trains for a few seconds on the data that the recipe's task has opened, and estimates the time of all
+/// updates.
+double seconds_of_training(const Recipe& recipe) {
+  constexpr double enough = 3;  // seconds
+  Task& task = *recipe.task;
+  task.prepare();
+  const auto seed = static_cast<std::uint64_t>(recipe.trainer.seed);
+  const std::unique_ptr<Module> model = task.make_model(task.sizes(), seed, Device::cpu);
+  const std::unique_ptr<Objective> objective = task.make_objective(*model, seed);
+  Trainer trainer(*objective, recipe.trainer);
+  while (trainer.seconds() < enough && !trainer.done() && trainer.next_batch()) trainer.step();
+  const StepMetrics done = trainer.metrics();
+  return trainer.seconds() + seconds_left(trainer, static_cast<double>(done.scored) / done.seconds);
+}
+
 Subject subject_of(const InfoOptions& options) {
   if (!options.run.empty()) {
     OpenRun run = open_run_without_weights(options.run);
     const Task& task = run.task();
     return {std::move(run.config), task.sizes(), task.vocabulary().size(), std::move(run.model)};
   }
-  const Recipe recipe = resolve_recipe(options.recipe, options.settings);
+  Recipe recipe = resolve_recipe(options.recipe, options.settings);
   const bool models_language = recipe.language_modelling();
   check_input(options.data.empty() || models_language,
               "info --data: counts the vocabulary of language models, and {} is for {}; give --vocab-size N",
@@ -70,7 +88,9 @@ Subject subject_of(const InfoOptions& options) {
   check_input(size > 0, "info --recipe {}: vocabulary size unknown; give --vocab-size N{}", options.recipe,
               models_language ? ", or --data DIR" : "");
   const Sizes sizes = recipe.task->assumed_sizes(size);
-  return {{recipe, {}}, sizes, size, recipe.task->make_layout(sizes)};
+  fit_width(recipe, sizes);
+  const double seconds = options.data.empty() ? 0 : seconds_of_training(recipe);
+  return {{recipe, {}}, sizes, size, recipe.task->make_layout(sizes), seconds};
 }
 
 /// The module of a parameter: its name up to the last dot.
@@ -107,7 +127,7 @@ std::int64_t buffered(const Module& model) {
 /// Returns what is known of a model. The terminal shows the same, in an order for readers.
 Json json_of(const Subject& subject, const std::string& run) {
   const TrainingMemory memory = memory_of(subject);  // first, for it may refuse the recipe
-  const auto& [config, sizes, vocabulary_size, layout] = subject;
+  const auto& [config, sizes, vocabulary_size, layout, seconds] = subject;
   const auto& [recipe, made_by] = config;
   const Module& model = *layout;
   const bool is_changed = !changed_keys(recipe, made_by.is_finetuned()).empty();
@@ -136,6 +156,10 @@ Json json_of(const Subject& subject, const std::string& run) {
   for (const Segment& segment : model.segments())
     json["tensors"].push_back(
         {{"name", segment.name}, {"shape", extents(segment.shape)}, {"aliases", segment.aliases}});
+  if (seconds > 0)
+    json.update({{"training_seconds", seconds},
+                 {"time", fmt::format("about {} on {} to train, without evaluations", duration_text(seconds),
+                                      counted_text(threads(), "threads"))}});
   json.update({{"statistics", buffered(model)},
                {"training_bytes", memory.training},
                {"evaluation_bytes", memory.evaluation},
@@ -251,7 +275,8 @@ Command add_info(CommandLine& line) {
                           ->needs(recipe);
   add_text(
       app, "--data", options->data, "DIR|FILE",
-      "with --recipe, in place of --vocab-size: a text, whose vocabulary is counted, as lm train reads it")
+      "with --recipe, in place of --vocab-size: a text, whose vocabulary is counted, as lm train reads it; a "
+      "few steps on it say how long a training takes")
       ->needs(recipe)
       ->excludes(size);
   add_settings(app, options->settings, "a setting that overrides the recipe's, can be repeated")

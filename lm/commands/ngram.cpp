@@ -22,6 +22,7 @@
 #include "lm/program/cli.h"
 #include "lm/program/files.h"
 #include "lm/program/log.h"
+#include "lm/program/run.h"
 #include "lm/program/terminal.h"
 #include "lm/report/evaluation_report.h"
 
@@ -32,6 +33,8 @@ struct NgramOptions {
   std::string data;  // a corpus; empty: none, with `arpa` and `text`
   std::string text;  // a file to measure in place of the validation and the test text; "-": standard input
   Tokenization tokenization{};
+  std::string vocabulary_from;             // a run whose symbols it has; empty: those of the text
+  std::optional<Vocabulary> vocabulary{};  // of that run
 
   int order = 5;            // of the estimate, from 1
   std::string arpa;         // a model to read instead of estimating one
@@ -81,7 +84,7 @@ Source source_of(const NgramOptions& options, const Texts& texts) {
     return {std::move(vocabulary), std::move(model), {}, seconds_since(start), is_closed};
   }
   const Text& train = texts.corpus->train;
-  Vocabulary vocabulary(train, tokenization);
+  Vocabulary vocabulary = options.vocabulary ? *options.vocabulary : Vocabulary(train, tokenization);
   auto [discounts, model] =
       kneser_ney(vocabulary.encode(train).ids, vocabulary.size(), vocabulary.line_end_id(), options.order);
   return {std::move(vocabulary), std::move(model), std::move(discounts), seconds_since(start)};
@@ -235,11 +238,17 @@ Command add_ngram(CommandLine& line) {
            "measure this model, of any toolkit, in place of estimating one")
       ->excludes(order)
       ->excludes(out);
+  CLI::Option* run = add_text(app, "--vocabulary-from", options->vocabulary_from, "RUN",
+                              "a run of a language model, whose text units and vocabulary this model has, so "
+                              "that lm score --with can interpolate them")
+                         ->excludes("--arpa");
   add_choice<Unit>(app, "--unit", options->tokenization.unit, "what a symbol is: words, characters or bytes",
                    {name_of(Unit::words), name_of(Unit::characters), name_of(Unit::bytes)})
-      ->default_str(name_of(options->tokenization.unit));
+      ->default_str(name_of(options->tokenization.unit))
+      ->excludes(run);
   app.add_flag("--strip-lines", options->tokenization.strip_lines,
-               "drop the white space around each line, as data.strip_lines does");
+               "drop the white space around each line, as data.strip_lines does")
+      ->excludes(run);
   CLI::Option* json = app.add_flag("--json", options->json, "print one JSON object");
   app.add_flag("--per-symbol", options->per_symbol,
                "print a row for each symbol of --text alone, as `lm score --per-symbol` does")
@@ -249,6 +258,13 @@ Command add_ngram(CommandLine& line) {
             const bool is_only_measured = !options->arpa.empty() && !options->text.empty();
             check_input(!options->data.empty() || is_only_measured,
                         "ngram: which text? As in: {} ngram --data ptb --order 5", this_program());
+            if (!options->vocabulary_from.empty()) {
+              const OpenRun of = open_run_without_weights(options->vocabulary_from);
+              options->vocabulary = of.task_as<LanguageModellingTask>("language_modelling").vocabulary();
+              options->tokenization = options->vocabulary->tokenization();
+              check_input(options->tokenization.unit != Unit::pieces,
+                          "{}: a model of pieces, which ARPA files do not have", options->vocabulary_from);
+            }
             return ngram(*options);
           }};
 }

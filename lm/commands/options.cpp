@@ -34,6 +34,21 @@ CLI::Option* add_list(CLI::App& to, const std::string& name, std::vector<std::st
   return add_text(to, name, into, type, what)->expected(1)->take_all();
 }
 
+std::vector<CLI::Option*> add_table_forms(CLI::App& to, TableForm*& into) {
+  std::vector<CLI::Option*> added;
+  const auto add = [&](const char* name, TableForm* form, const char* what) {
+    const auto set = [&into, form](std::int64_t) { into = form; };
+    CLI::Option* const flag = to.add_flag_function(name, set, what);
+    for (CLI::Option* other : added) flag->excludes(other);
+    added.push_back(flag);
+  };
+  add("--json", json_text_of, "print one JSON object");
+  add("--markdown", markdown_of, "print a table for a page on GitHub");
+  add("--csv", csv_of, "print comma-separated values, one number per cell");
+  add("--latex", latex_of, "print a tabular of LaTeX");
+  return added;
+}
+
 CLI::Option* add_setting(CLI::App& to, const std::string& name, const std::string& key,
                          std::vector<Setting>& into, const std::string& what) {
   const auto add = [&into, name, key](const std::string& value) {

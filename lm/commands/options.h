@@ -12,6 +12,7 @@
 
 #include "lm/program/cli.h"
 #include "lm/program/compute.h"
+#include "lm/report/text_table.h"
 #include "lm/settings/settings.h"
 #include "tensor/error.h"
 #include "tensor/keys.h"
@@ -98,6 +99,9 @@ void add_device(CLI::App& to, Options& options) {
             "threads of the CPU (default: OMP_NUM_THREADS, else one per core; waiting threads sleep, so that "
             "they cost other programs little)");
 }
+
+/// --json, --markdown, --csv and --latex, of which one can be given: how a table is printed.
+std::vector<CLI::Option*> add_table_forms(CLI::App& to, TableForm*& into);
 
 /// The run folders that a command is for: one, or a list.
 template <class Into>

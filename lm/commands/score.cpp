@@ -3,7 +3,8 @@
 // A line is read as in training: its context is the end of a line, so that every symbol of the line is
 // scored, including its own end. Only if the training text had no line end (one line), the first symbol is
 // context and nothing ends the line. Lines are read side by side, and what they begin with in common is
-// computed once; or one by one: then a row appears as soon as its line is read.
+// computed once; or one by one: then a row appears as soon as its line is read. The rows of words come at the
+// end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,8 +16,10 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <numeric>
 #include <optional>
+#include <random>
 #include <span>
 #include <string>
 #include <utility>
@@ -36,6 +39,7 @@
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"
 #include "lm/report/evaluation_report.h"
+#include "lm/report/text_table.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -50,6 +54,10 @@ struct ScoreOptions : ComputeOptions {
   bool stateful = false;           // the state is carried from line to line
   bool per_symbol = false;         // a row for each symbol
   bool totals = false;             // a row for each file
+  bool compares = false;           // a row for each further model: its difference to the run
+  bool words = false;              // a row for each word that stands in the text
+  std::string column;              // of tables, which has the lines; empty: files of lines
+  TableForm* form = text_of;       // of the rows of words
   bool json_lines = false;
 };
 
@@ -131,6 +139,12 @@ LineScorer scorer_of(Arpa arpa, Ids ids) {
   };
 }
 
+/// What each model needs for a line.
+struct ScoredLine {
+  std::vector<double> bits{};
+  std::int64_t symbols = 0;
+};
+
 /// A run and further models of its vocabulary. Their probabilities of each symbol are averaged by weights
 /// (linear interpolation), so that those of all symbols sum to 1 again.
 class Interpolation {
@@ -138,7 +152,10 @@ class Interpolation {
   /// InputErrors of open_run() and read_arpa(), and for another vocabulary, another number of weights, and
   /// weights that are all 0.
   Interpolation(const ScoreOptions& options, Device device)
-      : run_(options.run), carries_state_(options.stateful), weights_(options.weights) {
+      : run_(options.run),
+        carries_state_(options.stateful),
+        compares_(options.compares),
+        weights_(options.weights) {
     add_run(options.run, device);
     for (const std::string& path : options.with)
       if (file_is_there(path) && !std::filesystem::is_directory(path))
@@ -157,11 +174,19 @@ class Interpolation {
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   /// Whether it is in all runs.
   bool unknown_is_trained() const { return unknown_is_trained_; }
+  /// The lines so far, if models are compared.
+  const std::vector<ScoredLine>& scored() const { return scored_; }
 
   /// As a LineScorer.
   std::vector<Nats> nats_of(const std::vector<Ids>& lines, bool begins) {
     std::vector<std::vector<Nats>> of_each;
     for (const LineScorer& model : models_) of_each.push_back(model(lines, begins));
+    if (compares_)
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        ScoredLine& line = scored_.emplace_back(ScoredLine{.symbols = std::ssize(of_each.front()[i])});
+        for (const std::vector<Nats>& it : of_each)
+          line.bits.push_back(std::accumulate(it[i].begin(), it[i].end(), 0.0) / std::numbers::ln2);
+      }
     std::vector<Nats> mixed = of_each.front();
     if (models_.size() == 1) return mixed;
     for (std::size_t i = 0; i < lines.size(); ++i)
@@ -190,7 +215,9 @@ class Interpolation {
     const Vocabulary& vocabulary = run.task_as<LanguageModellingTask>("language_modelling").vocabulary();
     if (!vocabulary_) vocabulary_ = vocabulary;
     const Tokenization &of_first = vocabulary_->tokenization(), &of_this = vocabulary.tokenization();
-    const bool has_same_unit = of_first.unit == of_this.unit && of_first.strip_lines == of_this.strip_lines;
+    const bool has_same_unit = of_first.unit == of_this.unit && of_first.strip_lines == of_this.strip_lines &&
+                               of_first.tokenize == of_this.tokenize &&
+                               of_first.lowercase == of_this.lowercase;
     check_input(has_same_unit && vocabulary_->to_text() == vocabulary.to_text(),
                 "--with {}: its vocabulary is not that of {}: only probabilities of the same symbols can be "
                 "averaged{}",
@@ -220,7 +247,8 @@ class Interpolation {
   }
 
   std::string run_;
-  bool carries_state_;
+  bool carries_state_, compares_;
+  std::vector<ScoredLine> scored_{};
   std::optional<Vocabulary> vocabulary_;
   std::vector<LineScorer> models_;
   std::vector<double> weights_;  // their sum is 1
@@ -247,15 +275,86 @@ struct Totals {
   }
 };
 
-/// A line as ids. InputError naming the line if it is not text of the vocabulary's unit.
-Ids encode_line(const Vocabulary& vocabulary, const InputLine& line) {
-  const Unit unit = vocabulary.tokenization().unit;
-  if (is_utf8(unit)) code_points(line.text, line.name);
-  std::string text = text_of_line(line.text, unit);
+/// A line as text to encode, and how it ends.
+std::pair<std::string, LastLine> text_to_encode(const Vocabulary& vocabulary, const std::string& line) {
+  std::string text = text_of_line(line, vocabulary.tokenization().unit);
   const bool has_end = vocabulary.line_end_id().has_value();
   if (!has_end) text.pop_back();
-  return vocabulary.encode(text, line.name, has_end ? LastLine::ends : LastLine::goes_on).ids;
+  return {std::move(text), has_end ? LastLine::ends : LastLine::goes_on};
 }
+
+/// A line as ids. InputError naming the line if it is not text of the vocabulary's unit.
+Ids encode_line(const Vocabulary& vocabulary, const InputLine& line) {
+  if (is_utf8(vocabulary.tokenization().unit)) code_points(line.text, line.name);
+  const auto [text, last] = text_to_encode(vocabulary, line.text);
+  return vocabulary.encode(text, line.name, last).ids;
+}
+
+// --- Words ---
+
+/// The rows of words. Before them stand the cells of a table's row, if the lines come from its column
+/// `place`.
+TextTable table_of_words(const std::vector<std::string_view>& names = {}, std::size_t place = 0) {
+  TextTable table;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (i != place) table.columns.push_back({std::string(names[i]), true, true});
+  for (const char* name : {"line", "index", "word", "symbols", "bits", "unknown"}) {
+    const bool is_text = std::string_view(name) == "word";
+    table.columns.push_back({name, is_text, is_text});
+  }
+  return table;
+}
+
+/// Adds a row for each word between white space, and one for the line's end. A symbol belongs to the word in
+/// which it ends; white space, if it is a symbol or the begin of one, to what follows it.
+void add_words(TextTable& table, const Vocabulary& vocabulary, const std::vector<TableCell>& cells,
+               const std::string& id, const std::string& line, const Ids& ids, const Nats& nats) {
+  const auto [text, last] = text_to_encode(vocabulary, line);
+  SymbolReader reader(text, vocabulary.tokenization(), id, last, vocabulary.pieces());
+  std::vector<std::size_t> ends;
+  while (reader.next()) ends.push_back(reader.position());
+  std::size_t at = ends.size() - nats.size();  // the first symbol may be context
+  std::vector<std::string_view> words = split_words(text);
+  if (vocabulary.line_end_id()) words.push_back(std::string_view(text).substr(text.size() - 1));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto end = static_cast<std::size_t>(words[i].data() + words[i].size() - text.data());
+    const bool is_last = i + 1 == words.size();
+    std::int64_t symbols = 0, unknowns = 0;
+    double sum = 0;
+    for (; at < ends.size() && (is_last || ends[at] <= end); ++at, ++symbols) {
+      const std::size_t after = ends.size() - at;
+      sum += nats[nats.size() - after];
+      unknowns += ids[ids.size() - after] == vocabulary.unknown_id();
+    }
+    std::vector<TableCell>& row = table.rows.emplace_back(cells);
+    for (std::string it : {id, fmt::format("{}", i + 1),
+                           std::string(words[i] == "\n" ? eos_symbol : words[i]), fmt::format("{}", symbols),
+                           fmt::format("{:.6f}", sum / std::numbers::ln2), fmt::format("{:d}", unknowns > 0)})
+      row.emplace_back(std::move(it));
+  }
+}
+
+/// Without a byte-order mark and a carriage return.
+std::string row_of_table(const std::string& line) {
+  std::string row = text_of_line(line, Unit::words);
+  row.pop_back();
+  return row;
+}
+
+/// Takes the line out of a row of a table, whose other cells it returns.
+std::vector<TableCell> take_line(InputLine& row, std::size_t place, std::size_t columns) {
+  const std::string text = row_of_table(row.text);
+  const std::vector<std::string_view> fields = split_fields(text);
+  check_input(fields.size() == columns, "{}: {} cells, where the first row has {}", row.name, fields.size(),
+              columns);
+  std::vector<TableCell> cells;
+  for (std::size_t i = 0; i < columns; ++i)
+    if (i != place) cells.emplace_back(std::string(fields[i]));
+  row.text = std::string(fields[place]);
+  return cells;
+}
+
+// --- Files ---
 
 /// Prints the rows of a line, whose number is `id`.
 Totals print_rows(const ScoreOptions& options, const Vocabulary& vocabulary, const std::string& id,
@@ -267,7 +366,7 @@ Totals print_rows(const ScoreOptions& options, const Vocabulary& vocabulary, con
   if (options.per_symbol) {
     for (std::size_t i = 0; i < nats.size(); ++i)
       print_symbol(id, escape_symbol(vocabulary.symbol(begin[static_cast<std::ptrdiff_t>(i)])), nats[i]);
-  } else if (!options.totals) {
+  } else if (!options.totals && !options.words && !options.compares) {
     fmt::print("{:.6f}\t{}\t{}\n", it.log_probability, it.symbols, it.unknowns);
   }
   return it;
@@ -275,24 +374,65 @@ Totals print_rows(const ScoreOptions& options, const Vocabulary& vocabulary, con
 
 /// Prints the rows of a file's lines, or adds them up. `begin` begins the numbers of the lines.
 Totals score_lines(const ScoreOptions& options, Interpolation& model, InputLines& lines, std::int64_t batch,
-                   const std::string& begin) {
+                   const std::string& begin, TextTable& words) {
   const Vocabulary& vocabulary = model.vocabulary();
+  std::size_t columns = 0, place = 0;  // of a table
+  if (std::string header; !options.column.empty() && lines.next(header)) {
+    header = row_of_table(header);
+    const std::vector<std::string_view> names = split_fields(header);
+    columns = names.size();
+    place = static_cast<std::size_t>(std::find(names.begin(), names.end(), options.column) - names.begin());
+    check_input(place < names.size(), "{}: no column '{}', separated by tabs", lines.name(), options.column);
+    if (words.rows.empty()) words = table_of_words(names, place);
+  }
   std::optional<std::int32_t> context = vocabulary.line_end_id();
   Totals totals;
-  answer_lines(lines, batch, [&](const std::vector<InputLine>& some) {
+  answer_lines(lines, batch, [&](std::vector<InputLine> some) {
     std::vector<Ids> ids;
-    for (const InputLine& line : some) ids.push_back(encode_line(vocabulary, line));
+    std::vector<std::vector<TableCell>> cells;
+    for (InputLine& line : some) {
+      cells.push_back(columns == 0 ? std::vector<TableCell>() : take_line(line, place, columns));
+      ids.push_back(encode_line(vocabulary, line));
+    }
     for (Ids& it : ids) {
       if (context) it.insert(it.begin(), *context);
       if (options.stateful && !it.empty()) context = it.back();  // with line ends this is always one
     }
     const std::vector<Nats> nats = model.nats_of(ids, totals.lines == 0);
-    for (std::size_t i = 0; i < ids.size(); ++i)
-      totals.add(
-          print_rows(options, vocabulary, fmt::format("{}{}", begin, totals.lines + 1), ids[i], nats[i]));
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const std::string id = fmt::format("{}{}", begin, totals.lines + 1);
+      if (options.words) add_words(words, vocabulary, cells[i], id, some[i].text, ids[i], nats[i]);
+      totals.add(print_rows(options, vocabulary, id, ids[i], nats[i]));
+    }
     flush_output();
   });
   return totals;
+}
+
+/// Prints of each further model how many bits per symbol it needs more than the run, the bounds of the 95 %
+/// interval of a paired bootstrap over the lines, and the share of samples in which it needs fewer.
+void print_comparison(const std::vector<std::string>& names, const std::vector<ScoredLine>& lines) {
+  constexpr std::size_t samples = 2000, bound = samples / 40;
+  check_input(lines.size() > 1, "--compare: samples of lines are drawn, and there are fewer than two");
+  for (std::size_t model = 0; model < names.size(); ++model) {
+    const auto difference = [&](const auto& line_at) {
+      double bits = 0, symbols = 0;
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        const ScoredLine& line = lines[line_at(i)];
+        bits += line.bits[model + 1] - line.bits[0];
+        symbols += static_cast<double>(line.symbols);
+      }
+      return bits / symbols;
+    };
+    std::mt19937_64 random(1);
+    std::vector<double> drawn(samples);
+    for (double& it : drawn) it = difference([&](std::size_t) { return random() % lines.size(); });
+    std::sort(drawn.begin(), drawn.end());
+    const auto fewer = std::count_if(drawn.begin(), drawn.end(), [](double it) { return it < 0; });
+    fmt::print("{}\t{:.5f}\t{:.5f}\t{:.5f}\t{:.4f}\n", names[model],
+               difference([](std::size_t i) { return i; }), drawn[bound], drawn[samples - 1 - bound],
+               static_cast<double>(fewer) / static_cast<double>(samples));
+  }
 }
 
 /// Answers requests until there are no more, each from the initial state.
@@ -325,6 +465,7 @@ int score(const ScoreOptions& options) {
       options.stateful || std::find(files.begin(), files.end(), standard_input) != files.end();
   const std::int64_t batch = one_by_one ? 1 : 1024;  // rows of standard input come as soon as their lines
   Totals all;
+  TextTable words = table_of_words();
   for (const std::string& file : files) {
     std::optional<InputLines> lines;
     if (file == standard_input)
@@ -332,11 +473,13 @@ int score(const ScoreOptions& options) {
     else
       lines.emplace(std::filesystem::path(file));
     const std::string begin = files.size() > 1 ? printable(file) + ":" : "";
-    const Totals totals = score_lines(options, model, *lines, batch, begin);
+    const Totals totals = score_lines(options, model, *lines, batch, begin, words);
     all.add(totals);
     if (options.totals) totals.print(printable(file));
   }
   if (options.totals && files.size() > 1) all.print("total");
+  if (options.compares) print_comparison(options.with, model.scored());
+  if (options.words && !words.rows.empty()) fmt::print("{}", options.form(words));
   print_warning(warning_of_unknowns({"the input", all.unknowns, all.symbols}, model.unknown_is_trained()));
   return 0;
 }
@@ -367,8 +510,28 @@ Command add_score(CommandLine& line) {
   app.add_flag("--per-symbol", options->per_symbol,
                "a row for each symbol: line, symbol as in vocab.txt, natural-log probability")
       ->excludes(totals);
+  app.add_flag(
+         "--compare", options->compares,
+         "a row for each --with: bits per symbol more than RUN, bounds of the 95 % interval of a paired "
+         "bootstrap over lines, share of the samples in which it needs fewer")
+      ->needs("--with")
+      ->excludes("--weights")
+      ->excludes("--per-symbol")
+      ->excludes(totals);
+  CLI::Option* words =
+      app.add_flag("--words", options->words,
+                   "a row for each word that stands in the text, and for the line's end: line, index, word, "
+                   "symbols, bits (the surprisal), whether one is unknown")
+          ->excludes(totals)
+          ->excludes("--per-symbol")
+          ->excludes("--compare");
+  add_text(app, "--column", options->column, "NAME",
+           "with --words: the files are tables, separated by tabs, whose first row has names; this column "
+           "has the lines, and the others are repeated in the rows")
+      ->needs(words);
+  for (CLI::Option* form : add_table_forms(app, options->form)) form->needs(words);
   add_json_lines(app, options->json_lines, R"({"text": "a line"})",
-                 {"files", "--totals", "--stateful", "--per-symbol"});
+                 {"files", "--totals", "--stateful", "--per-symbol", "--words", "--compare"});
   add_device(app, *options);
   return {&app, [options] { return score(*options); }};
 }

@@ -119,6 +119,7 @@ void read_data(const TrainOptions& options, PreparedTraining& training) {
     read_vocabularies(*run, read_config(*run), task);
   else
     task.make_vocabularies();
+  fit_width(training.config.recipe, task.sizes());
   record_named_files(training);
   task.prepare();
   check_known_vocabulary(training, task.vocabularies());

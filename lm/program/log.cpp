@@ -58,22 +58,27 @@ void Window::add(const StepMetrics& metrics) {
   seconds += metrics.seconds;
 }
 
+double seconds_left(const Trainer& trainer, double rate) {
+  const double epochs_done = static_cast<double>(trainer.epoch() - 1) + trainer.objective().epoch_fraction(),
+               steps_done = static_cast<double>(trainer.step_count()),
+               epochs_left =
+                   trainer.steps() > 0
+                       ? epochs_done / steps_done * static_cast<double>(trainer.steps()) - epochs_done
+                       : static_cast<double>(trainer.epochs()) - epochs_done;
+  return epochs_left * static_cast<double>(trainer.objective().scored_per_epoch()) / rate;
+}
+
 std::vector<std::string> TrainingReport::status_of(const Trainer& trainer) const {
-  const double share = trainer.objective().epoch_fraction(), rate = window_.symbols_per_second(),
-               per_epoch = static_cast<double>(trainer.objective().scored_per_epoch());
+  const double share = trainer.objective().epoch_fraction(), rate = window_.symbols_per_second();
   std::vector<std::string> parts;
-  double left = 0;  // items to be scored
   if (trainer.steps() > 0) {
     const auto done = static_cast<double>(trainer.step_count());
-    const double epochs_done = static_cast<double>(trainer.epoch() - 1) + share;
-    left = epochs_done * per_epoch / done * (static_cast<double>(trainer.steps()) - done);
     parts.push_back(fmt::format("step {}/{}  {:.0f}%", trainer.step_count(), trainer.steps(),
                                 100 * done / static_cast<double>(trainer.steps())));
   } else {
-    left = (static_cast<double>(trainer.epochs() - trainer.epoch() + 1) - share) * per_epoch;
     parts.push_back(fmt::format("epoch {}/{}  {:.0f}%", trainer.epoch(), trainer.epochs(), 100 * share));
   }
-  parts.push_back(duration_text(left / rate) + " left");
+  parts.push_back(duration_text(seconds_left(trainer, rate)) + " left");
   parts.push_back(fmt::format("loss {:.4f} nats", window_.mean_loss()));
   if (recipe_.task->predicts_text()) parts.push_back(figure_text(recipe_, window_.mean_loss()));
   parts.push_back(fmt::format("{} {}/s", short_number(rate), trainer.objective().scored_items()));

@@ -25,6 +25,8 @@ namespace rondo {
 
 /// The usual figure for the recipe's unit: perplexity for words, bits for characters and bytes.
 std::string figure_text(const Recipe& recipe, double nats);
+/// How long a training goes on that scores `rate` items in a second, without evaluations.
+double seconds_left(const Trainer& trainer, double rate);
 /// What was scored, and how: "80 characters by greedy search".
 std::string scored_text(const Scores& scores);
 

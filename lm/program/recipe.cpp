@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -235,6 +236,54 @@ void let_given_epochs_end(Recipe& recipe, const std::vector<Setting>& settings) 
   if (sets("train.epochs") && !sets("train.steps")) recipe.trainer.steps = 0;
 }
 
+namespace {
+const std::string width_key = "model.hidden";
+}
+
+const Key& set_in(Recipe& recipe, const Keys& keys, const Setting& setting) {
+  constexpr std::string_view fit = "fit:";
+  const auto key = std::ranges::find(keys, width_key, &Key::name);
+  const bool is_fitted = setting.key == width_key && setting.value.starts_with(fit);
+  if (setting.key == width_key) recipe.fitted_parameters = 0;
+  if (!is_fitted || key == keys.end()) return apply_setting(setting, keys);
+  std::string_view number = std::string_view(setting.value).substr(fit.size());
+  const std::size_t unit = number.empty() ? number.npos : std::string_view("kMG").find(number.back());
+  if (unit != number.npos) number.remove_suffix(1);
+  const double wanted = parse_number(number).value_or(0) *
+                        (unit == number.npos ? 1 : std::pow(1e3, static_cast<double>(unit + 1)));
+  check_input(wanted >= 1 && wanted < 1e12, "{}: expected a number of parameters, as in fit:2.1M",
+              setting.where);
+  recipe.fitted_parameters = std::llround(wanted);
+  return *key;
+}
+
+void fit_width(Recipe& recipe, const Sizes& sizes) {
+  const std::int64_t wanted = recipe.fitted_parameters;
+  if (wanted == 0) return;
+  const Keys keys = keys_of(recipe);
+  constexpr std::int64_t widest = 1 << 20;
+  const auto count = [&](std::int64_t hidden) -> std::int64_t {
+    apply_setting({fmt::format("{}=fit:{}", width_key, wanted), width_key, fmt::format("{}", hidden)}, keys);
+    try {
+      return recipe.task->make_layout(sizes)->parameter_count();
+    } catch (const InputError&) {  // it may be too narrow for another setting, such as model.cutoffs
+      if (hidden > widest) throw;
+      return 0;
+    }
+  };
+  std::int64_t low = 1, high = 2;
+  check_input(count(low) <= wanted, "{}=fit:{}: a width of 1 has {} parameters", width_key, wanted,
+              count(low));
+  while (count(high) < wanted) low = std::exchange(high, 2 * high);
+  while (high - low > 1) {
+    const std::int64_t middle = (low + high) / 2;
+    (count(middle) < wanted ? low : high) = middle;
+  }
+  const std::int64_t fewer = count(low), more = count(high);
+  count(fewer > 0 && wanted - fewer <= more - wanted ? low : high);  // sets it
+  validate(recipe, recipe.name);
+}
+
 Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings) {
   return resolve_recipe(load_recipe(name_or_file), name_or_file, settings);
 }
@@ -244,7 +293,7 @@ Recipe resolve_recipe(Recipe recipe, const std::string& name_or_file, const std:
   for (const Setting& setting : settings) {
     check_input(setting.key != "recipe.task", "{}: the task is the recipe's; choose another recipe",
                 setting.where);
-    apply_setting(setting, keys);
+    set_in(recipe, keys, setting);
   }
   let_given_epochs_end(recipe, settings);
   check_input(!recipe.name.empty() && recipe.name.find_first_of("/`") == std::string::npos &&

@@ -153,6 +153,10 @@ struct Recipe {
   std::string task_name = "language_modelling";
   TaskOfRecipe task{make_task(task_name)};  // what is trained, with the sections of its own
 
+  /// For how many parameters fit_width() chooses model.hidden; 0: it is given. Not a key: a run records the
+  /// width.
+  std::int64_t fitted_parameters = 0;
+
   TrainerOptions trainer;  // section [train], as the next one
   RunOptions run;
 
@@ -205,6 +209,12 @@ Recipe load_recipe(const std::string& name_or_file);
 Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings);
 /// Does the same with a recipe that load_recipe(name_or_file) has returned.
 Recipe resolve_recipe(Recipe recipe, const std::string& name_or_file, const std::vector<Setting>& settings);
+/// Applies a setting to a recipe with these keys, as apply_setting() does. Instead of a width there may be
+/// model.hidden=fit:2.1M, which fit_width() replaces by one. Returns the key.
+const Key& set_in(Recipe& recipe, const Keys& keys, const Setting& setting);
+/// Sets model.hidden to the width whose number of parameters is nearest to the one asked for, if one is.
+/// `sizes` are the task's. InputError if no width gives so few, and as of validate().
+void fit_width(Recipe& recipe, const Sizes& sizes);
 /// If the settings, which have been applied, say after how many epochs the training ends, it does not end
 /// after the steps that the recipe had before; but settings of train.steps come first.
 void let_given_epochs_end(Recipe& recipe, const std::vector<Setting>& settings);

@@ -137,7 +137,8 @@ Progress::Progress(std::FILE* file, std::optional<bool> terminal, std::optional<
       terminal_(terminal ? *terminal : is_terminal(fileno(file))),
       columns_(columns),
       interval_(interval.value_or(terminal_ ? 100ms : std::chrono::milliseconds(1min))),
-      last_(terminal_ ? Clock::now() - interval_ : Clock::now()) {}
+      last_(Clock::now() - interval_ +
+            (terminal_ ? 0ms : std::min<std::chrono::milliseconds>(interval_, 5s))) {}
 
 Progress::~Progress() { erase(); }
 

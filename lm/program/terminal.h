@@ -90,7 +90,8 @@ std::string wrapped(const std::string& text, int width);
 class Progress {
  public:
   /// On a terminal a status is shown at most every 0.1 s, in lines as wide as the terminal is at that time;
-  /// elsewhere every minute, the first after one. What is given counts in place of what the file is.
+  /// elsewhere every minute, the first after 5 s, so that one soon knows how long a training takes. What is
+  /// given counts in place of what the file is.
   explicit Progress(std::FILE* file, std::optional<bool> terminal = {}, std::optional<int> columns = {},
                     std::optional<std::chrono::milliseconds> interval = {});
   /// Removes a status that is still on the terminal.

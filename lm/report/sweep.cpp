@@ -75,9 +75,11 @@ std::vector<Choice> choices_of(const SweptSettings& axis, const std::vector<std:
     for (std::size_t k = 0; k < values.size(); ++k) {
       const std::string& key = axis.keys[k];
       settings.push_back({fmt::format("--set {}={}", key, values[k]), key, values[k]});
-      const Key& set = apply_setting(settings.back(), keys);
+      const Key& set = set_in(scratch, keys, settings.back());
+      const std::string shown =
+          scratch.fitted_parameters > 0 && key == "model.hidden" ? values[k] : shown_value(set);
       if (std::ranges::find(named, key) != named.end())
-        name += "_" + shown_name(key, named) + "=" + for_file_name(shown_value(set));
+        name += "_" + shown_name(key, named) + "=" + for_file_name(shown);
     }
   }
   return choices;

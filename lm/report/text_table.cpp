@@ -1,4 +1,4 @@
-// Tables as text, Markdown, HTML and CSV.
+// Tables as text, Markdown, LaTeX, HTML and CSV.
 #include "lm/report/text_table.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ using Json = nlohmann::ordered_json;
 
 /// A column in lines of the same width, the header's two before the cells.
 std::vector<std::string> lines_of(const TextTable& table, std::size_t column) {
-  const auto& [name, is_text] = table.columns[column];
+  const auto& [name, is_text, is_verbatim] = table.columns[column];
   const std::size_t space = name.find(' ');
   std::vector<std::string> lines{space == std::string::npos ? "" : name.substr(0, space),
                                  name.substr(space + 1)};
@@ -65,13 +65,14 @@ std::string escaped(const std::string& text, std::string_view letters, char esca
   return result;
 }
 
-/// A value as a field of comma-separated values. A text that a spreadsheet would compute gets an apostrophe.
-std::string csv_field(const Json& value) {
+/// A value as a field of comma-separated values. A text that a spreadsheet would compute gets an apostrophe,
+/// if it is not to stay as it is.
+std::string csv_field(const Json& value, bool is_verbatim = false) {
   if (value.is_null()) return "";
   if (!value.is_string()) return value.dump();
   std::string text = replace_invalid_utf8(value.get<std::string>());
   const bool is_formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string::npos;
-  if (is_formula && !parse_number(text)) text.insert(0, "'");
+  if (is_formula && !is_verbatim && !parse_number(text)) text.insert(0, "'");
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   return "\"" + escaped(text, "\"", '"') + "\"";
 }
@@ -127,6 +128,27 @@ std::string markdown_of(const TextTable& table) {
   return markdown + '\n';
 }
 
+std::string latex_of(const TextTable& table) {
+  const auto lines = texts_of(table, [](const std::string& text, bool) {
+    std::string latex;
+    for (const char it : printable(text)) {
+      const std::string_view letter(&it, 1);
+      latex += it == '\\'               ? "\\textbackslash{}"
+               : it == '~' || it == '^' ? fmt::format("\\{}{{}}", letter)
+                                        : escaped(std::string(letter), "&%$#_{}", '\\');
+    }
+    return latex;
+  });
+  std::string latex = "\\begin{tabular}{";
+  for (const TextColumn& it : table.columns) latex += it.is_text ? 'l' : 'r';
+  latex += "}\n";
+  for (const auto& line : lines) {
+    latex += fmt::format("{} \\\\\n", fmt::join(line, " & "));
+    if (&line == lines.data()) latex += "\\hline\n";
+  }
+  return latex + "\\end{tabular}\n";
+}
+
 std::string html_of(const TextTable& table) {
   std::string html = "<table>\n";
   for (const std::vector<std::string>&line :
@@ -137,18 +159,18 @@ std::string html_of(const TextTable& table) {
 
 /// The rows, each an object.
 static Json json_of(const TextTable& table) {
-  const auto value_of = [](const TableCell& cell, bool is_text) -> Json {
-    if (cell.text == dash) return nullptr;
+  const auto value_of = [](const TableCell& cell, const TextColumn& column) -> Json {
+    if (cell.text == dash && !column.is_verbatim) return nullptr;
     if (cell.number && cell.number->n > 1)
       return {{"mean", cell.number->value}, {"deviation", cell.number->deviation}, {"n", cell.number->n}};
     if (cell.number) return cell.number->value;
-    return is_text || !Json::accept(cell.text) ? Json(cell.text) : Json::parse(cell.text);
+    return column.is_text || !Json::accept(cell.text) ? Json(cell.text) : Json::parse(cell.text);
   };
   Json rows = Json::array();
   for (const auto& row : table.rows) {
     Json& object = rows.emplace_back(Json::object());
     for (std::size_t i = 0; i < row.size(); ++i)
-      object[table.columns[i].name] = value_of(row[i], table.columns[i].is_text);
+      object[table.columns[i].name] = value_of(row[i], table.columns[i]);
   }
   return rows;
 }
@@ -158,19 +180,20 @@ std::string json_text_of(const TextTable& table) { return json_text({{"rows", js
 std::string csv_of(const TextTable& table) {
   const Json rows = json_of(table);
   std::vector<std::vector<std::string>> lines(rows.size() + 1);
-  const auto add = [&](const std::string& name, auto value_of) {
+  const auto add = [&](const std::string& name, bool is_verbatim, auto value_of) {
     lines[0].push_back(csv_field(name));
-    for (std::size_t i = 0; i < rows.size(); ++i) lines[i + 1].push_back(csv_field(value_of(rows[i])));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      lines[i + 1].push_back(csv_field(value_of(rows[i]), is_verbatim));
   };
   for (const TextColumn& column : table.columns) {
     const std::string& name = column.name;
     const bool has_means =
         std::ranges::any_of(rows, [&](const Json& row) { return row.at(name).is_object(); });
-    add(name,
+    add(name, column.is_verbatim,
         [&](const Json& row) { return row.at(name).is_object() ? row.at(name).at("mean") : row.at(name); });
     if (!has_means) continue;
     for (const char* part : {"deviation", "n"})
-      add(name + " " + part,
+      add(name + " " + part, false,
           [&](const Json& row) { return row.at(name).is_object() ? row.at(name).at(part) : Json(); });
   }
   std::string csv;

@@ -1,5 +1,5 @@
-// A table: columns of cells, printed as text for a terminal, as Markdown, as comma-separated values and as
-// HTML. Of runs: lm/report/run_groups.h.
+// A table: columns of cells, printed as text for a terminal, as Markdown, as LaTeX, as comma-separated values
+// and as HTML. Of runs: lm/report/run_groups.h.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,8 @@ struct TableCell {
 
 struct TextColumn {
   std::string name;
-  bool is_text = false;  // aligned left; numbers are aligned right
+  bool is_text = false;      // aligned left; numbers are aligned right
+  bool is_verbatim = false;  // a text in which a dash is one, and which no spreadsheet changes
 };
 
 struct TextTable {
@@ -47,6 +48,8 @@ std::string text_of(const TextTable& table, int width);
 inline std::string text_of(const TextTable& table) { return text_of(table, table_width()); }
 /// Returns Markdown, for a page on GitHub.
 std::string markdown_of(const TextTable& table);
+/// Returns a tabular of LaTeX, for a paper.
+std::string latex_of(const TextTable& table);
 /// Returns HTML, for lm/report/page.h.
 std::string html_of(const TextTable& table);
 /// Returns comma-separated values (RFC 4180), one number a field, a dash as an empty one. Beside means of

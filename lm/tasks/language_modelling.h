@@ -185,6 +185,8 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
     const bool by_frequency = settings.model.output == OutputKind::adaptive;
     vocabularies_ = {vocabulary_of(settings.data, texts_,
                                    by_frequency ? SymbolOrder::frequency : SymbolOrder::first_occurrence)};
+    if (std::string note = note_of_punctuation(vocabulary()); !note.empty())
+      texts_.notes.push_back(std::move(note));
   }
   void prepare() override {
     check_input(vocabulary().types() >= 2, "{}: one symbol only, nothing to predict", texts_.train.name);

@@ -48,8 +48,8 @@ inline Keys keys_of(TextOptions& options) {
          "the files of the data folder that match these patterns are the training text, in the order of "
          "their names, in place of train.txt or, if there is none, train-*.txt"},
         {"files", &options.files,
-         "train on the files of the data folder that match these patterns, in place of train.txt and "
-         "valid.txt"},
+         "train on the files of the data folder that match these patterns, as in [\"**/*.txt\"], in place of "
+         "train.txt and valid.txt; ** stands for folders of any depth"},
         {"block_lines", &options.block_lines, at_least(1), "lines",
          "with data.files: length of a block; every tenth block is held out for validation"},
         {"memory", &options.memory, between(0, 1 << 20), "MiB",
@@ -67,6 +67,25 @@ inline Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& te
     if (text.test) texts.push_back(&*text.test);
   }
   return {texts, options.tokenization, options.limits, order};
+}
+
+/// A note if words have punctuation at their ends, as in a text that is not tokenized; else empty.
+inline std::string note_of_punctuation(const Vocabulary& vocabulary) {
+  constexpr double most = 0.02;  // of the words of a tokenized text fewer end so
+  const Tokenization& tokenization = vocabulary.tokenization();
+  if (tokenization.unit != Unit::words || tokenization.tokenize) return "";
+  double count = 0;
+  std::string example;
+  for (std::int32_t id = 0; id < vocabulary.size(); ++id)
+    if (const std::string& word = vocabulary.symbol(id);
+        word.size() > 1 && std::string_view(",;:?!").find(word.back()) != word.npos)
+      if (count++ == 0) example = printable(word);
+  const double share = count / static_cast<double>(vocabulary.size());
+  return share < most ? ""
+                      : fmt::format(
+                            "{:.0f} % of the words end in punctuation, as '{}' does: --set "
+                            "data.tokenize=true separates it",
+                            100 * share, example);
 }
 
 inline TextReading reading_of(const TextOptions& options, const ReadingProgress& progress) {

@@ -51,6 +51,10 @@ inline void check_settings(const TranslationSettings& settings, const std::strin
   check_section(where, "", settings.data.files);
   check_section(where, "data", settings.data.tokenization);
   check_section(where, "data", settings.data.limits);
+  check_input(!settings.data.tokenization.tokenize && !settings.data.tokenization.lowercase,
+              "{}: data.tokenize and data.lowercase change what is read, and translations are compared with "
+              "text as it is written: leave them out",
+              where);
   check_section(where, "", settings.model);
   check_rows_at_once(where, traits_of(settings.model.cell).looks_across_rows, "train.batch",
                      settings.train.batches.order.batch);

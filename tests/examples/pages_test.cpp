@@ -1,7 +1,7 @@
 // The pages of the documentation, README.md, docs/*.md and docs/tour/*.md: each block of C++ or C stands,
 // character for character, in a file of tests/examples/ or tests/installed/, where it is compiled and tested;
-// in the tour, which explains Rondo's own source, in a file that the page links to. Links lead to files. The
-// shell commands on the pages are not run; docs/tables.py checks the generated tables.
+// in the tour, which explains Rondo's own source, in a file that the page links to. Links lead to files. Of
+// shell commands only those of docs/study.md are run; docs/tables.py checks the generated tables.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -106,6 +106,34 @@ TEST(Pages, LinkToFilesThatAreThere) {
       EXPECT_TRUE(fs::exists(page.parent_path() / file)) << page << " links to " << file;
     }
   EXPECT_GE(links, 20u);
+}
+
+// On a small text, with small models and few steps.
+TEST(Pages, TheStudyRuns) {
+  const rondo::SmallData data;
+  fs::create_directory(data / "text");
+  for (const char* split : {"train.txt", "valid.txt", "test.txt"})
+    fs::copy(data / "data" / split, data / "text" / split);
+  rondo::write_bytes(data / "stimuli.tsv",
+                     "item\tcondition\tsentence\n1\tmatch\tthe cat sat\n1\tmismatch\tthe cat zat\n");
+  std::string script = "set -e\n";
+  for (const std::string& block : code_blocks(rondo::read_file(source_folder / "docs/study.md"), "sh"))
+    script += block;
+  script = std::regex_replace(script, std::regex("fit:80k"), "fit:7k");
+  script = std::regex_replace(script, std::regex("train.steps=2000"), "train.steps=3");
+  rondo::write_bytes(data / "study.sh", script);
+  const std::string command = fmt::format("cd '{}' && PATH='{}':$PATH bash study.sh > out.txt 2> err.txt",
+                                          data.path("."), fs::absolute(RONDO_PROGRAM).parent_path().string());
+  ASSERT_EQ(std::system(command.c_str()), 0) << rondo::read_file(data / "err.txt");
+  const std::string csv = rondo::read_file(data / "cells.csv"), out = rondo::read_file(data / "out.txt");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 4) << "a row for each cell:\n" << csv;
+  EXPECT_NE(csv.find("bits deviation"), std::string::npos);
+  EXPECT_NE(rondo::read_file(data / "cells.tex").find("± "), std::string::npos);
+  EXPECT_TRUE(fs::exists(data / "pictures/sweep.svg"));
+  EXPECT_NE(out.find("\nruns/cells/cell=mlstm_seed=1\t"), std::string::npos) << out;
+  const std::string surprisal = rondo::read_file(data / "surprisal.csv");
+  EXPECT_EQ(std::count(surprisal.begin(), surprisal.end(), '\n'), 9) << surprisal;
+  EXPECT_NE(surprisal.find("\n1,mismatch,2,3,zat,"), std::string::npos) << surprisal;
 }
 
 // `rm -rf` would take a blank for the end of a name.

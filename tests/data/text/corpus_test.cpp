@@ -91,6 +91,8 @@ TEST(OpenCorpus, OneFileIsCutAtLineEnds) {
   for (const Split split : {Split::train, Split::valid}) EXPECT_EQ(corpus.at(split).content.back(), '\n');
   ASSERT_EQ(corpus.notes.size(), 1u);
   EXPECT_NE(corpus.notes[0].find("last 10 %"), std::string::npos);
+  EXPECT_NE(corpus.notes[0].find("; test is from 'line 1' to 'line 3'"), std::string::npos)
+      << corpus.notes[0];
   ASSERT_EQ(corpus.files.size(), 1u);
   EXPECT_EQ(corpus.files[0].sha256, sha256_hex(text));
 }
@@ -146,6 +148,25 @@ TEST(CorpusOfFiles, HoldsOutEveryTenthBlock) {
   EXPECT_EQ(corpus.files[0].path, b.string());
   EXPECT_EQ(corpus.files[1].sha256, sha256_hex(second));
   EXPECT_EQ(corpus_of_files({a, b}, 2, Unit::characters).valid.content, "18\n19\n");
+}
+
+TEST(CorpusOfFiles, TwoStarsStandForFoldersOfAnyDepth) {
+  const TestFolder folder;
+  for (const char* file : {"a.txt", "b/a.txt", "b/c/d/a.txt", "b/c/other.md", ".git/a.txt", "b/e.txt/a.txt"})
+    folder.write(file, "text\n");
+  const auto named = [&](const Strings& patterns) {
+    Strings found;
+    for (const auto& path : files_named(folder.path(), patterns))
+      found.push_back(path.lexically_relative(folder.path()).string());
+    return found;
+  };
+  const Strings all{"a.txt", "b/a.txt", "b/c/d/a.txt", "b/e.txt/a.txt"};
+  EXPECT_EQ(named({"**/*.txt"}), all) << "no folder, and nothing hidden";
+  EXPECT_EQ(named({"*.txt", "**/a.txt"}), all) << "once";
+  EXPECT_EQ(named({"b/**/d/*"}), Strings{"b/c/d/a.txt"});
+  EXPECT_EQ(named({"b/**"}), (Strings{"b/a.txt", "b/c/d/a.txt", "b/c/other.md", "b/e.txt/a.txt"}));
+  EXPECT_EQ(named({"**/**/other.md"}), Strings{"b/c/other.md"});
+  EXPECT_EQ(named({"*/*.txt"}), Strings{"b/a.txt"}) << "one star is one folder";
 }
 
 TEST(CorpusOfFiles, BadInput) {

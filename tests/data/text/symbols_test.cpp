@@ -56,6 +56,28 @@ TEST(Words, AnyAsciiSpaceSeparates) {
   EXPECT_EQ(symbols("caf\xe9 x", as_words), (Strings{"caf\xe9", "x", "<eos>"}));  // need not be UTF-8
 }
 
+TEST(Words, PunctuationIsSeparatedAndCaseFolded) {
+  constexpr Tokenization separated{.tokenize = true}, lower{.lowercase = true},
+      both{.tokenize = true, .lowercase = true};
+  const std::string text = "He said: \"No, 3.5!\"\n<unk> U.S. <eos>\n";
+  EXPECT_EQ(symbols(text, separated), (Strings{"He", "said", ":", "\"", "No", ",", "3.5", "!", "\"", "<eos>",
+                                               "<unk>", "U", ".", "S", ".", "<eos>", "<eos>"}));
+  EXPECT_EQ(symbols("Éa B, <unk>", lower), (Strings{"éa", "b,", "<unk>", "<eos>"}));
+  EXPECT_EQ(symbols("No, no,", both), (Strings{"no", ",", "no", ",", "<eos>"}));
+  EXPECT_EQ(symbols("No, n", both, LastLine::goes_on), (Strings{"no", ",", "n"})) << "a prompt";
+  EXPECT_EQ(symbols("<skipped> a", separated), (Strings{"<skipped>", "a", "<eos>"})) << "never nothing";
+  EXPECT_EQ(symbols("ÀB\n", {.unit = Unit::characters, .lowercase = true}), (Strings{"à", "b", "\n"}));
+  SymbolReader reader("a No, b", both, "text");
+  for (const std::size_t position : {1, 5, 5, 7}) {
+    reader.next();
+    EXPECT_EQ(reader.position(), position) << "the bytes of whole words";
+  }
+  expect_input_error([&] { symbols("a \xe9", lower); }, "not UTF-8");
+  expect_input_error([] { check_options(Tokenization{.unit = Unit::pieces, .tokenize = true}); }, "tokenize");
+  expect_input_error([] { check_options(Tokenization{.unit = Unit::bytes, .lowercase = true}); },
+                     "lowercase");
+}
+
 TEST(Characters, AreCodePoints) {
   EXPECT_EQ(symbols("a \xc3\xa9\n\xe2\x82\xac\xf0\x9f\x98\x80", as_characters),
             (Strings{"a", " ", "\xc3\xa9", "\n", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}));

@@ -17,6 +17,7 @@ namespace {
 /// The settings that `expect_each_has_an_effect` takes, of the sections [data] and [train].
 const std::string of_texts_and_training = R"(
     data.unit=characters data.unit=characters|data.strip_lines=true data.vocabulary=all
+    data.tokenize=true data.lowercase=true
     data.vocabulary_file=words.txt data.min_count=2 data.max_size=6 data.train_files=["train.txt","more.txt"]
     data.block_lines=10|data.files=["train.txt"]
     data.files=["train.txt"]&data.block_lines=10|data.block_lines=5
@@ -94,7 +95,7 @@ class TinyTraining : public ToyTraining {
             "[model]\nembedding = 4\nhidden = 4\n[train]\nbatch = 8\nlength = 10\n"
             "learning_rate = 0.03\nlog_every = 1\n") {
     SmallData text;
-    write("data/train.txt", text.text(150) + "a rare dog\n  and the cat \n");
+    write("data/train.txt", "The cat, the dog\n" + text.text(150) + "a rare dog\n  and the cat \n");
     write("data/valid.txt", text.text(20) + "a new dog\n");
     write("data/test.txt", text.text(20));
     write("data/more.txt", "a new cat\n");

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "lm/report/evaluation_report.h"
+#include "lm/tasks/text_options.h"
 #include "lm/tasks/translation.h"
 #include "tests/lm/program/program.h"
 
@@ -35,6 +36,17 @@ TEST(FigureWarnings, SayWhatIsMeasuredAndGuessNothing) {
   EXPECT_EQ(warning_of_cost(5.4158, 66),
             "giving all 66 symbols the same probability costs 4.19 nats; this costs more");
   EXPECT_NE(warning_of_cost(std::numeric_limits<double>::quiet_NaN(), 66), "");
+}
+
+TEST(FigureWarnings, OfTextThatIsNotTokenized) {
+  const auto note_of = [](const std::string& text, const Tokenization& tokenization) {
+    return note_of_punctuation(Vocabulary(clean_text(text, "t.txt", Unit::words), tokenization));
+  };
+  EXPECT_EQ(note_of("the cat, the dog", {}),
+            "20 % of the words end in punctuation, as 'cat,' does: --set data.tokenize=true separates it");
+  EXPECT_EQ(note_of("the cat , the dog . Mr. A", {}), "");
+  EXPECT_EQ(note_of("the cat, the dog", {.tokenize = true}), "");
+  EXPECT_EQ(note_of("the cat, the dog", {.unit = Unit::characters}), "");
 }
 
 TEST(FigureWarnings, AreSaidByTraining) {

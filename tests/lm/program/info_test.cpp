@@ -20,6 +20,18 @@ TEST(Info, DescribesARecipe) {
   EXPECT_GT(huge.at("training_bytes"), 1e13);
 }
 
+TEST(Info, ChoosesAWidthAndEstimatesTheTime) {
+  const SmallData data;
+  const Json info = json_of_lm(
+      {"info", "--recipe", data.path("small.toml"), "--data", data.path("data"), "model.hidden=fit:5k"});
+  EXPECT_NEAR(info.at("parameters").get<double>(), 5000, 200);
+  EXPECT_GT(info.at("training_seconds"), 0);
+  expect_contains(info.at("time").get<std::string>(), " to train, without evaluations");
+  data.trained("fit", {"--steps", "1", "model.hidden=fit:5k"});
+  EXPECT_EQ(json_of_lm({"info", data.path("fit")}).at("parameters"), info.at("parameters"));
+  expect_contains(bytes_of_file(data / "fit/config.toml"), "\nhidden = [");
+}
+
 TEST(Info, TakesItsThreadsFromTheEnvironment) {
   const char* const wanted = std::getenv("OMP_NUM_THREADS");
   const std::string before = wanted ? wanted : "";

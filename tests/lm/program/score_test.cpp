@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "data/files/input_file.h"
+#include "data/text/pieces.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
@@ -177,6 +178,119 @@ TEST_F(ScoreTest, BatchesGiveTheRowsOfLineByLine) {
     expect_near(rows(Words{path("a"), path("long.txt")} + more), rows(Words{path("a")} + more, text));
   }
   EXPECT_EQ(rows({path("a"), path("long.txt")}).at(63).at(1), "4201");
+}
+
+TEST_F(ScoreTest, WordsAreSumsOfTheirSymbols) {
+  const std::string text = "the  cat sat\n\n the zebra\n";
+  write_bytes(*data / "words.txt", text);
+  Words runs{"a", "letters"};
+  if (has_sentencepiece()) {
+    data->trained("pieces", {"--epochs", "1", "data.unit=pieces", "data.pieces=252"});
+    runs.push_back("pieces");
+  }
+  for (const std::string& run : runs) {
+    // White space belongs to what follows it.
+    std::vector<std::pair<std::string, double>> expected;
+    std::string word;
+    double nats = 0;
+    for (const Words& symbol : rows({path(run), path("words.txt"), "--per-symbol"})) {
+      std::string it = unescape_symbol(symbol.at(1)).value();
+      const bool ends_line = it == "<eos>" || it == "\n", begins = run == "a" || it[0] == ' ';
+      if (!stripped(word).empty() && (ends_line || begins)) {
+        expected.emplace_back(stripped(word), nats);
+        word = "", nats = 0;
+      }
+      nats -= std::stod(symbol.at(2));
+      word += it;
+      if (!ends_line) continue;
+      expected.emplace_back("<eos>", nats);
+      word = "", nats = 0;
+    }
+    const Json words = json_of_lm({"score", path(run), path("words.txt"), "--words"}).at("rows");
+    ASSERT_EQ(words.size(), 8u) << run;
+    ASSERT_EQ(expected.size(), words.size()) << run;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const bool is_unknown = run != "pieces" && i == 6;
+      EXPECT_EQ(words[i].at("word"), is_unknown ? "zebra" : expected[i].first) << "as it stands in the text";
+      EXPECT_EQ(words[i].at("unknown"), is_unknown ? 1 : 0) << run << i;
+      EXPECT_NEAR(words[i].at("bits").get<double>(), expected[i].second / std::log(2), 2e-5) << run << i;
+    }
+    EXPECT_EQ(words[5].at("line"), 3);
+    EXPECT_EQ(words[6].at("index"), 2);
+    EXPECT_EQ(words[1].at("symbols"), run == "letters" ? 5 : words[1].at("symbols").get<int>());
+  }
+}
+
+TEST_F(ScoreTest, WordsOfTables) {
+  write_bytes(*data / "stimuli.tsv", "item\tsentence\tcondition\r\n1\tthe \"cat\",\t=a\r\n2\t-\tb\r\n");
+  const Words words{"score", path("a"), path("stimuli.tsv"), "--words"};
+  const Words csv = lines_in(output_of_lm(words + Words{"--column", "sentence", "--csv"}));
+  ASSERT_EQ(csv.size(), 6u);
+  EXPECT_EQ(csv[0], "item,condition,line,index,word,symbols,bits,unknown");
+  EXPECT_TRUE(csv[1].starts_with("1,=a,1,1,the,1,")) << csv[1];
+  EXPECT_TRUE(csv[2].starts_with("1,=a,1,2,\"\"\"cat\"\",\",1,")) << csv[2];
+  EXPECT_TRUE(csv[4].starts_with("2,b,2,1,-,1,") && csv[4].ends_with(",1")) << csv[4];
+  expect_contains(output_of_lm(words + Words{"--column", "sentence", "--latex"}),
+                  "\\begin{tabular}{llrrlrrr}");
+  expect_refused(words + Words{"--column", "text"}, "no column 'text'");
+  write_bytes(*data / "stimuli.tsv", "item\tsentence\n1\n");
+  expect_refused(words + Words{"--column", "sentence"}, "line 2: 1 cells, where the first row has 2");
+}
+
+// The interval is nearly that of a normal distribution of the ratio of two means.
+TEST_F(ScoreTest, ModelsAreComparedByABootstrap) {
+  write_bytes(*data / "many.txt", data->text(80));
+  const Rows a = rows({path("a"), path("many.txt")}), b = rows({path("b"), path("many.txt")});
+  double bits = 0, symbols = 0, squares = 0;
+  const auto difference = [&](std::size_t i) {
+    return (std::stod(a[i].at(0)) - std::stod(b[i].at(0))) / std::log(2);
+  };
+  for (std::size_t i = 0; i < a.size(); ++i) bits += difference(i), symbols += std::stod(a[i].at(1));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    squares += std::pow(difference(i) - bits / symbols * std::stod(a[i].at(1)), 2);
+  const Words compared =
+      rows({path("a"), path("many.txt"), "--with", path("b"), "--with", path("a"), "--compare"}).at(0);
+  EXPECT_EQ(compared.at(0), path("b"));
+  EXPECT_NEAR(std::stod(compared.at(1)), bits / symbols, 2e-5);
+  const double low = std::stod(compared.at(2)), high = std::stod(compared.at(3));
+  EXPECT_NEAR((high - low) / (2 * 1.96 * std::sqrt(squares) / symbols), 1, 0.1);
+  EXPECT_NEAR((high + low) / 2, bits / symbols, (high - low) / 10);
+  EXPECT_EQ(std::stod(compared.at(4)) > 0.5, bits < 0);
+  EXPECT_EQ(rows({path("a"), path("many.txt"), "--with", path("a"), "--compare"}).at(0),
+            (Words{path("a"), "0.00000", "0.00000", "0.00000", "0.0000"}));
+  expect_refused({"score", path("a"), "--with", path("b"), "--compare"}, "fewer than two");
+}
+
+TEST_F(ScoreTest, WordsAreSeparatedAsInTraining) {
+  data->trained("lower", {"--epochs", "1", "data.tokenize=true", "data.lowercase=true"});
+  write_bytes(*data / "raw.txt", "The cat, SAT.\n");
+  const Json words = json_of_lm({"score", path("lower"), path("raw.txt"), "--words"}).at("rows");
+  ASSERT_EQ(words.size(), 4u);
+  EXPECT_EQ(words[1].at("word"), "cat,");
+  EXPECT_EQ(words[1].at("symbols"), 2);
+  EXPECT_EQ(words[1].at("unknown"), 1) << "the comma";
+  EXPECT_EQ(words[0].at("unknown"), 0) << "The is the";
+  write_bytes(*data / "separated.txt", "the cat , sat .\n");
+  EXPECT_EQ(rows({path("lower"), path("raw.txt")}), rows({path("lower"), path("separated.txt")}));
+  const auto evaluated = [&](const char* text) {
+    return json_of_lm({"eval", path("lower"), path(text)}).at("nats");
+  };
+  EXPECT_EQ(evaluated("raw.txt"), evaluated("separated.txt"));
+  EXPECT_TRUE(output_of_lm({"generate", path("lower"), "--prompt", "The CAT, ", "-n", "1", "--seed", "1"})
+                  .starts_with("the cat , "));
+  expect_refused({"score", path("a"), path("one.txt"), "--with", path("lower")}, "its vocabulary");
+}
+
+TEST_F(ScoreTest, AnNgramModelHasTheVocabularyOfARun) {
+  data->trained("few", {"--epochs", "1", "data.max_size=8"});
+  const std::string arpa = path("few.arpa"), text = path("one.txt");
+  const Words ngram{"ngram", "--data", path("data"), "--order", "2", "--out", arpa};
+  output_of_lm(ngram);
+  expect_refused({"score", path("few"), text, "--with", arpa}, "both must have the same symbols");
+  const Json model = json_of_lm(ngram + Words{"--vocabulary-from", path("few")});
+  EXPECT_EQ(model.at("vocabulary"), 8);
+  EXPECT_EQ(rows({path("few"), text, "--with", arpa}).size(), 3u);
+  expect_refused(ngram + Words{"--vocabulary-from", path("few"), "--unit", "bytes"}, "excludes");
 }
 
 TEST_F(ScoreTest, WarnsOfALargeShareOfUnknownSymbols) {

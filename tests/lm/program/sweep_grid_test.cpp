@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "lm/report/sweep.h"
+#include "tests/data/files.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
@@ -61,6 +62,36 @@ TEST(SweepGrid, KeysThatVaryTogetherAreNoGrid) {
   const auto runs = runs_of({"model.cell:model.hidden:model.forget_bias=lstm:8:1,gru:10:0"});
   EXPECT_EQ(names_of(runs), (Names{"cell=lstm_hidden=8_forget_bias=1.0_seed=1",
                                    "cell=gru_hidden=10_forget_bias=0.0_seed=1"}));
+}
+
+TEST(SweepGrid, WidthsAreChosenForANumberOfParameters) {
+  auto runs = runs_of({"model.cell=lstm,gru,mlstm", "model.hidden=fit:76.5k"});
+  EXPECT_EQ(names_of(runs), (Names{"cell=lstm_seed=1", "cell=gru_seed=1", "cell=mlstm_seed=1"}));
+  for (SweepRun& run : runs) {
+    Task& task = *run.recipe.task;
+    std::vector<std::int64_t>& hidden = run.recipe.language_model().model.hidden;
+    fit_width(run.recipe, {50});
+    ASSERT_EQ(hidden.size(), 1u);
+    const std::int64_t chosen = hidden.front();
+    const auto distance = [&](std::int64_t width) {
+      hidden = {width};
+      return std::abs(task.make_layout({50})->parameter_count() - 76'500);
+    };
+    const std::int64_t least = distance(chosen);
+    EXPECT_LE(least, distance(chosen - 1)) << run.name;
+    EXPECT_LE(least, distance(chosen + 1)) << run.name;
+  }
+  EXPECT_EQ(names_of(runs_of({"model.hidden=fit:1M,64"})),
+            (Names{"hidden=fit%3A1M_seed=1", "hidden=64_seed=1"}));
+  SweepRun adaptive = runs_of({"model.hidden=fit:500k"}, 1, "lstm-adaptive-small-wt2")[0];
+  fit_width(adaptive.recipe, {2500});
+  EXPECT_GT(adaptive.recipe.language_model().model.hidden.front(), 15) << "narrower ones cannot be";
+  SweepRun tied = runs_of({"model.hidden=fit:500k", "model.tied=true", "model.embedding=256"})[0];
+  fit_width(tied.recipe, {50});
+  EXPECT_EQ(tied.recipe.language_model().model.hidden.front(), 256) << "no other one can be";
+  EXPECT_EQ(runs_of({"model.hidden=fit:1M,64"})[1].recipe.fitted_parameters, 0);
+  expect_input_error([] { runs_of({"model.hidden=fit:many"}); }, "as in fit:2.1M");
+  expect_input_error([] { fit_width(runs_of({"model.hidden=fit:9"})[0].recipe, {50}); }, "a width of 1 has");
 }
 
 TEST(SweepGrid, SeedsAreNumberedFromTheRecipes) {

@@ -45,6 +45,17 @@ TEST_F(Sweeps, EachRunHasTheBytesOfLmTrain) {
   EXPECT_EQ(log_of(run(name)), log);
 }
 
+TEST_F(Sweeps, OfEqualSizesGoOn) {
+  Words words = data->train("equal", {"model.cell=lstm,gru", "model.hidden=fit:4k", "train.steps=1"});
+  words.front() = "sweep";
+  output_of_lm(words);
+  expect_contains(output_of_lm(words), "2 of 2  cell=gru_seed=1  finished before");
+  const Json rows = rows_of_table({data->path("equal")});
+  ASSERT_EQ(rows.size(), 2u);
+  for (const Json& row : rows) EXPECT_NEAR(row.at("parameters").get<double>(), 4000, 200);
+  EXPECT_NE(rows[0].at("hidden"), rows[1].at("hidden"));
+}
+
 TEST_F(Sweeps, EndWithTheirTable) {
   expect_contains(told, "\nrecipe  hidden  parameters  ");
   const Json rows = rows_of_table({data->path("sweep")});
