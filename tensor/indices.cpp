@@ -35,7 +35,7 @@ void sort_positions(const std::vector<int32_t>& values, std::span<int32_t> order
 
 void Indices::to_device_layout(const std::vector<int32_t>& values, int32_t* to) {
   const auto count = static_cast<int32_t>(values.size());
-  int32_t *order = std::ranges::copy(values, to), *starts = order + count;
+  int32_t *order = std::ranges::copy(values, to).out, *starts = order + count;
   sort_positions(values, {order, starts});
   int32_t segment = 0;
   for (int32_t i = 0; i < count; ++i)

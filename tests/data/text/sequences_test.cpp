@@ -125,7 +125,7 @@ TEST(Sequences, CropsLieBehindOneAnotherFromARandomOffset) {
     crops.seek(1, epoch, 0);
     std::vector<Row> rows = all_rows(crops);
     ASSERT_EQ(rows.size(), 13u);
-    std::ranges::sort(rows);
+    std::sort(rows.begin(), rows.end());
     offsets.insert(rows[0].inputs[0]);
     std::int32_t next = rows[0].inputs[0];
     for (const Row& row : rows)

@@ -8,6 +8,7 @@
 #include "nn/cells/join.h"
 #include "nn/cells/multiplicative.h"
 #include "nn/cells/rnn.h"
+#include "tensor/allocator.h"
 #include "tests/nn/models/small_model.h"
 #include "tests/nn/parameters.h"
 #include "tests/tensor/errors.h"
