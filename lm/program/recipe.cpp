@@ -12,6 +12,7 @@
 #include "data/text/text.h"
 #include "lm/program/files.h"
 #include "lm/program/run.h"
+#include "lm/settings/remedies.h"
 #include "lm/settings/toml.h"
 #include "tensor/error.h"
 

@@ -1,4 +1,5 @@
 // Texts that are not held in memory, beside the same ones that are: data/text/source.h.
+#include <algorithm>
 #include <functional>
 #include <random>
 
@@ -87,6 +88,12 @@ TEST(InOrder, ResultsComeInOrderAndErrorsCome) {
   }
 }
 
+/// Without what a text begins and ends with, which is not said of one that is not held in memory.
+std::vector<std::string> without_ends(std::vector<std::string> notes) {
+  for (std::string& note : notes) note.resize(std::min(note.size(), note.find("; test is from ")));
+  return notes;
+}
+
 /// A corpus of files that are not held in memory has the vocabulary, the ids and the notes of the same corpus
 /// in memory.
 void expect_same_corpus(const std::function<CorpusText(Unit, const TextReading&)>& open) {
@@ -96,7 +103,7 @@ void expect_same_corpus(const std::function<CorpusText(Unit, const TextReading&)
                      read = open(tokenization.unit, {.most_in_memory = 1000});
     EXPECT_FALSE(held.train.source);
     ASSERT_TRUE(read.train.source);
-    EXPECT_EQ(read.notes, held.notes);
+    EXPECT_EQ(read.notes, without_ends(held.notes));
     ASSERT_EQ(read.files.size(), held.files.size());
     for (std::size_t i = 0; i < held.files.size(); ++i) {
       EXPECT_EQ(read.files[i].path, held.files[i].path);
