@@ -1,6 +1,8 @@
 // Module, Parameter and Buffer.
 #include "nn/module.h"
 
+#include <algorithm>
+
 namespace rondo {
 namespace {
 /// The end of a segment, where the next begins: every parameter starts on a cache line.

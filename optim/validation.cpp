@@ -1,6 +1,7 @@
 // The formulas of the schedules.
 #include "optim/validation.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rondo {

@@ -1,4 +1,5 @@
 // Packing, with rounding to bfloat16, and the packs that storages keep.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <mutex>

@@ -2,6 +2,8 @@
 // averages, clipping. A new update or optimizer is compared without an edit here.
 #include "optim/updates.h"
 
+#include <algorithm>
+
 #include "optim/averaging.h"
 #include "optim/optimizer.h"
 #include "optim/step_control.h"

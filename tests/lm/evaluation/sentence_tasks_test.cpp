@@ -2,6 +2,7 @@
 // (tests/golden/make_logistic_regression_golden.py), and what cross-validation must not see.
 #include "lm/evaluation/sentence_tasks.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>

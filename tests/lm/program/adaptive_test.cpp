@@ -2,6 +2,7 @@
 // tests/lm/evaluation/adaptive_evaluation_in_double_test.cpp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>

@@ -2,6 +2,7 @@
 // ends in one line, at once and without taking memory. Files that say something wrong: refusals_test.cpp.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <functional>
 #include <random>
 

@@ -2,6 +2,7 @@
 // changes what a training of a few steps logs. A recipe contains the structs that the code reads, so that
 // what can go wrong is a member that no code reads. Of other tasks than language modelling: their tests.
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <sstream>

@@ -2,6 +2,8 @@
 // translations of each task, and what is refused.
 #include "lm/tasks/multi_task.h"
 
+#include <algorithm>
+
 #include "data/files/files.h"
 #include "data/sentences/parallel_text.h"
 #include "lm/program/cli.h"

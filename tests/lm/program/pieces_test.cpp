@@ -2,6 +2,8 @@
 // What pieces are is tested in tests/data/text/pieces_test.cpp.
 #include "data/text/pieces.h"
 
+#include <algorithm>
+
 #include "data/text/vocabulary.h"
 #include "tests/lm/program/program.h"
 

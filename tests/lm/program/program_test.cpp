@@ -2,6 +2,7 @@
 // Runs that are interrupted: resume_test.cpp.
 #include "tests/lm/program/program.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <regex>

@@ -1,5 +1,7 @@
 // Bad input to the program: exit status 2, one line on stderr, nothing on stdout, and no half-written run
 // folder. What a resumed training refuses: resume_test.cpp.
+#include <algorithm>
+
 #include "tests/lm/program/program.h"
 
 namespace rondo {

@@ -2,6 +2,7 @@
 // model.safetensors as one that never was.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "data/files/files.h"

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "data/files/files.h"
 #include "data/files/input_file.h"
 #include "tests/lm/program/program.h"

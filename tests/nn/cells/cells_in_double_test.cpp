@@ -2,6 +2,8 @@
 // the equations (tests/nn/cells/plain_cells.h), or central differences where statistics join the rows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "autograd/functions.h"
 #include "tensor/random.h"
 #include "tests/autograd/samples.h"

@@ -1,4 +1,6 @@
 // The population statistics of batch normalisation: what moves them, by how much, and which step uses which.
+#include <algorithm>
+
 #include "autograd/operators/arithmetic.h"
 #include "nn/layers/normalization.h"
 #include "tests/nn/cells/batch_norm_reference.h"
