@@ -157,8 +157,7 @@ struct Recorded {
 
 const std::deque<PointwiseOperator>& pointwise_operators() { return registry(); }
 
-void detail::compare_known_values(const PointwiseOperator& op) {
-  constexpr double tolerance = sizeof(real) == 8 ? 1e-8 : 1e-4;
+void detail::compare_known_values(const PointwiseOperator& op, double tolerance) {
   for (const KnownValue& known : op.known) {
     std::vector<Variable> inputs;
     for (int j = 0; j < op.inputs; ++j)

@@ -101,11 +101,8 @@ fs::path literal(const fs::path& path) {
   return std::regex_replace(path.string(), std::regex(R"([*?[\]\\])"), R"(\$&)");
 }
 
-}  // namespace
-
-namespace {
-
-/// Adds what a pattern names in a folder.
+/// Adds what a pattern names in a folder. `**` goes into all folders that can be read, except links to
+/// folders, which might lead in a circle, and hidden ones, as `*` does not name them.
 void add_named(const fs::path& folder, const fs::path& pattern, std::vector<fs::path>& paths) {
   const auto deep = std::find(pattern.begin(), pattern.end(), "**");
   if (deep == pattern.end()) {
@@ -124,10 +121,13 @@ void add_named(const fs::path& folder, const fs::path& pattern, std::vector<fs::
   for (const fs::path& top : tops) {
     if (!fs::is_directory(top)) continue;
     add_named(top, after, paths);
-    for (auto it = fs::recursive_directory_iterator(top); it != fs::recursive_directory_iterator(); ++it) {
-      const bool is_hidden = it->path().filename().string().starts_with('.');  // `*` names no such files, too
-      if (is_hidden && it->is_directory()) it.disable_recursion_pending();
-      if (!is_hidden && it->is_directory()) add_named(it->path(), after, paths);
+    constexpr auto options = fs::directory_options::skip_permission_denied;
+    for (auto it = fs::recursive_directory_iterator(top, options); it != fs::end(it); ++it) {
+      if (!it->is_directory() || it->is_symlink()) continue;
+      if (it->path().filename().string().starts_with('.'))
+        it.disable_recursion_pending();
+      else
+        add_named(it->path(), after, paths);
     }
   }
 }

@@ -347,6 +347,8 @@ int import_weights(const ImportOptions& given) {
   check_input(recipe.language_modelling(),
               "{}: a recipe of the task {}, and only language models can be imported", options.recipe,
               recipe.task_name);
+  check_input(recipe.fitted_parameters == 0, "import: the weights have a width: give it, as in {}=200",
+              width_key);
   const LanguageModellingSettings& settings = recipe.language_model();
   check_new_run_folder(options.out, true);
   constexpr std::uint64_t largest_map = 1 << 20;

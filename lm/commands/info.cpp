@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -63,8 +64,12 @@ double seconds_of_training(const Recipe& recipe) {
   Task& task = *recipe.task;
   task.prepare();
   const auto seed = static_cast<std::uint64_t>(recipe.trainer.seed);
-  const std::unique_ptr<Module> model = task.make_model(task.sizes(), seed, Device::cpu);
-  const std::unique_ptr<Objective> objective = task.make_objective(*model, seed);
+  const auto make_model = [&](Device device) { return task.make_model(task.sizes(), seed, device); };
+  const auto make_objective = [&](Module& model) { return task.make_objective(model, seed); };
+  measure_training_memory(Device::cpu, recipe.trainer, make_model, make_objective,
+                          available_memory().value_or(std::numeric_limits<std::int64_t>::max()));
+  const std::unique_ptr<Module> model = make_model(Device::cpu);
+  const std::unique_ptr<Objective> objective = make_objective(*model);
   Trainer trainer(*objective, recipe.trainer);
   while (trainer.seconds() < enough && !trainer.done() && trainer.next_batch()) trainer.step();
   const StepMetrics done = trainer.metrics();
@@ -89,7 +94,12 @@ Subject subject_of(const InfoOptions& options) {
               models_language ? ", or --data DIR" : "");
   const Sizes sizes = recipe.task->assumed_sizes(size);
   fit_width(recipe, sizes);
-  const double seconds = options.data.empty() ? 0 : seconds_of_training(recipe);
+  double seconds = 0;
+  try {
+    if (!options.data.empty()) seconds = seconds_of_training(recipe);
+  } catch (const Error& error) {  // the rest is known all the same
+    print_note(fmt::format("this cannot be trained, so there is no time of training: {}", error.what()));
+  }
   return {{recipe, {}}, sizes, size, recipe.task->make_layout(sizes), seconds};
 }
 

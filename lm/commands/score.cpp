@@ -20,6 +20,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -351,6 +352,9 @@ std::vector<TableCell> take_line(InputLine& row, std::size_t place, std::size_t 
   for (std::size_t i = 0; i < columns; ++i)
     if (i != place) cells.emplace_back(std::string(fields[i]));
   row.text = std::string(fields[place]);
+  check_input(!row.text.starts_with('"') || !row.text.ends_with('"') || row.text.size() < 2,
+              "{}: {} is in quotes, which would be read as parts of words: write the table without", row.name,
+              excerpt(row.text));
   return cells;
 }
 
@@ -383,7 +387,17 @@ Totals score_lines(const ScoreOptions& options, Interpolation& model, InputLines
     columns = names.size();
     place = static_cast<std::size_t>(std::find(names.begin(), names.end(), options.column) - names.begin());
     check_input(place < names.size(), "{}: no column '{}', separated by tabs", lines.name(), options.column);
-    if (words.rows.empty()) words = table_of_words(names, place);
+    TextTable of_file = table_of_words(names, place);
+    std::set<std::string_view> known;
+    for (const TextColumn& it : of_file.columns)
+      check_input(known.insert(it.name).second,
+                  "{}: two columns would be called '{}': rename that of the table", lines.name(),
+                  printable(it.name));
+    const bool is_same =
+        std::ranges::equal(of_file.columns, words.columns, {}, &TextColumn::name, &TextColumn::name);
+    check_input(words.rows.empty() || is_same, "{}: its columns are not those of the tables before it",
+                lines.name());
+    if (words.rows.empty()) words = std::move(of_file);
   }
   std::optional<std::int32_t> context = vocabulary.line_end_id();
   Totals totals;

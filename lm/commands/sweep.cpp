@@ -22,6 +22,7 @@
 #include "lm/commands/training.h"
 #include "lm/program/cli.h"
 #include "lm/program/files.h"
+#include "lm/program/run.h"
 #include "lm/program/terminal.h"
 #include "lm/report/run_groups.h"
 #include "tensor/error.h"
@@ -43,9 +44,10 @@ struct SweepOptions {
 void check_is_the_same(const fs::path& folder, const SweepRun& run, const std::string& data) {
   RunConfig there = read_config({folder});
   Recipe wanted = run.recipe;
+  if (wanted.fitted_parameters > 0)
+    fit_width(wanted, open_run_without_weights(folder.string()).task().sizes());
   const Keys wanted_keys = keys_of(wanted);
   for (const Key& key : keys_of(there.recipe)) {
-    if (wanted.fitted_parameters > 0 && key.name == "model.hidden") continue;  // it was chosen for a number
     const std::string its = value_text(key), ours = default_text(key, wanted_keys);
     check_input(its == ours, "{}: this run has {} = {}, and the sweep has {}: give another --out",
                 folder.string(), key.name, its, ours);

@@ -237,10 +237,6 @@ void let_given_epochs_end(Recipe& recipe, const std::vector<Setting>& settings) 
   if (sets("train.epochs") && !sets("train.steps")) recipe.trainer.steps = 0;
 }
 
-namespace {
-const std::string width_key = "model.hidden";
-}
-
 const Key& set_in(Recipe& recipe, const Keys& keys, const Setting& setting) {
   constexpr std::string_view fit = "fit:";
   const auto key = std::ranges::find(keys, width_key, &Key::name);
@@ -252,8 +248,8 @@ const Key& set_in(Recipe& recipe, const Keys& keys, const Setting& setting) {
   if (unit != number.npos) number.remove_suffix(1);
   const double wanted = parse_number(number).value_or(0) *
                         (unit == number.npos ? 1 : std::pow(1e3, static_cast<double>(unit + 1)));
-  check_input(wanted >= 1 && wanted < 1e12, "{}: expected a number of parameters, as in fit:2.1M",
-              setting.where);
+  check_input(wanted >= 1 && wanted < 1e12,
+              "{}: expected a number of parameters, perhaps with k, M or G, as in fit:2.1M", setting.where);
   recipe.fitted_parameters = std::llround(wanted);
   return *key;
 }
@@ -261,28 +257,41 @@ const Key& set_in(Recipe& recipe, const Keys& keys, const Setting& setting) {
 void fit_width(Recipe& recipe, const Sizes& sizes) {
   const std::int64_t wanted = recipe.fitted_parameters;
   if (wanted == 0) return;
+  constexpr std::int64_t widest = 1 << 16;
   const Keys keys = keys_of(recipe);
-  constexpr std::int64_t widest = 1 << 20;
-  const auto count = [&](std::int64_t hidden) -> std::int64_t {
-    apply_setting({fmt::format("{}=fit:{}", width_key, wanted), width_key, fmt::format("{}", hidden)}, keys);
+  std::string refusal;
+  /// Sets a width and returns its number of parameters; 0 if another setting forbids it, such as model.heads.
+  const auto count_at = [&](std::int64_t hidden) -> std::int64_t {
     try {
+      apply_setting({"", width_key, fmt::format("{}", hidden)}, keys);
+      validate(recipe, recipe.name);
       return recipe.task->make_layout(sizes)->parameter_count();
-    } catch (const InputError&) {  // it may be too narrow for another setting, such as model.cutoffs
-      if (hidden > widest) throw;
+    } catch (const InputError& error) {
+      refusal = error.what();
       return 0;
     }
   };
-  std::int64_t low = 1, high = 2;
-  check_input(count(low) <= wanted, "{}=fit:{}: a width of 1 has {} parameters", width_key, wanted,
-              count(low));
-  while (count(high) < wanted) low = std::exchange(high, 2 * high);
-  while (high - low > 1) {
-    const std::int64_t middle = (low + high) / 2;
-    (count(middle) < wanted ? low : high) = middle;
+  struct Fit {
+    std::int64_t hidden = 0, parameters = 0;
+  } fewer, more;
+  // Possible widths have gaps, so they are tried from below: in steps that are too small to reach the number,
+  // which grows at most with the square of the width, and near it one by one.
+  for (std::int64_t hidden = 1; hidden <= widest && more.hidden == 0;) {
+    const std::int64_t parameters = count_at(hidden);
+    if (parameters > 0) (parameters < wanted ? fewer : more) = {hidden, parameters};
+    const double growth =
+        parameters > 0 ? std::sqrt(static_cast<double>(wanted) / static_cast<double>(parameters)) : 0;
+    const double next = std::min(0.9 * growth * static_cast<double>(hidden), static_cast<double>(widest));
+    hidden = std::max(hidden + 1, static_cast<std::int64_t>(next));
   }
-  const std::int64_t fewer = count(low), more = count(high);
-  count(fewer > 0 && wanted - fewer <= more - wanted ? low : high);  // sets it
-  validate(recipe, recipe.name);
+  const auto check_is_there = [&](const Fit& needed, const char* end, const Fit& last) {
+    check_input(needed.hidden > 0, "{}=fit:{}: the {} possible width, {}, has {} parameters", width_key,
+                wanted, end, last.hidden, last.parameters);
+  };
+  check_input(fewer.hidden > 0 || more.hidden > 0, "{}", refusal);
+  if (more.parameters != wanted) check_is_there(fewer, "narrowest", more);
+  check_is_there(more, "widest", fewer);
+  count_at(wanted - fewer.parameters < more.parameters - wanted ? fewer.hidden : more.hidden);  // sets it
 }
 
 Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings) {

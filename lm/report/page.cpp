@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <regex>
 #include <set>
 
 #include "data/files/files.h"
@@ -72,15 +73,13 @@ struct CurveDrawing {
       if (groups[i].size() > 1) names[i] += fmt::format(", {} seeds", groups[i].size());
   }
 
-  /// The path of a run; of several what their paths begin with, without "-" or "_seed=" at its end.
+  /// The path of a run; of several the first one's without the seed at its end, as in hidden=96_seed=1 or
+  /// char-1.
   static std::string path_of(const Runs& group) {
-    std::string path = group.front()->path;
-    for (const auto& run : group)
-      path.resize(static_cast<std::size_t>(
-          std::mismatch(path.begin(), path.end(), run->path.begin(), run->path.end()).first - path.begin()));
-    if (group.size() > 1 && path.ends_with("seed=")) path.resize(path.size() - 5);
-    while (group.size() > 1 && (path.ends_with('-') || path.ends_with('_'))) path.pop_back();
-    return path.empty() || path.ends_with('/') ? group.front()->path : path;
+    const std::string& path = group.front()->path;
+    if (group.size() == 1) return path;
+    const std::string without = std::regex_replace(path, std::regex("[-_/]?(seed=)?[0-9]+$"), "");
+    return without.empty() ? path : without;
   }
 
   Plot empty_plot(const std::string& title, const PlotAxis& y) const {
@@ -177,8 +176,7 @@ std::vector<Figure> curves_of(const Runs& runs) {
   };
   add("loss", drawing.loss(),
       "Thin: training text. Thick: validation text. Ring: the best of a run alone. Seeds of one setting are "
-      "one curve: "
-      "mean and standard deviation, as far as all of them go.");
+      "one curve: mean and standard deviation, as far as all of them go.");
   for (const ScoreStyle& it : styles_of(runs))
     if (!it.is_of_loss()) add(it.key, drawing.score(it));
   add("learning_rate",

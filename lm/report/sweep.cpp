@@ -77,7 +77,7 @@ std::vector<Choice> choices_of(const SweptSettings& axis, const std::vector<std:
       settings.push_back({fmt::format("--set {}={}", key, values[k]), key, values[k]});
       const Key& set = set_in(scratch, keys, settings.back());
       const std::string shown =
-          scratch.fitted_parameters > 0 && key == "model.hidden" ? values[k] : shown_value(set);
+          set.name == width_key && scratch.fitted_parameters > 0 ? values[k] : shown_value(set);
       if (std::ranges::find(named, key) != named.end())
         name += "_" + shown_name(key, named) + "=" + for_file_name(shown);
     }

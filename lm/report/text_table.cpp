@@ -134,6 +134,9 @@ std::string latex_of(const TextTable& table) {
     for (const char it : printable(text)) {
       const std::string_view letter(&it, 1);
       latex += it == '\\'               ? "\\textbackslash{}"
+               : it == '<'              ? "\\textless{}"
+               : it == '>'              ? "\\textgreater{}"
+               : it == '|'              ? "\\textbar{}"
                : it == '~' || it == '^' ? fmt::format("\\{}{{}}", letter)
                                         : escaped(std::string(letter), "&%$#_{}", '\\');
     }

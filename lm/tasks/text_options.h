@@ -69,7 +69,8 @@ inline Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& te
   return {texts, options.tokenization, options.limits, order};
 }
 
-/// A note if words have punctuation at their ends, as in a text that is not tokenized; else empty.
+/// A note if words of a vocabulary have punctuation at their ends, as in a text that is not tokenized; else
+/// empty.
 inline std::string note_of_punctuation(const Vocabulary& vocabulary) {
   constexpr double most = 0.02;  // of the words of a tokenized text fewer end so
   const Tokenization& tokenization = vocabulary.tokenization();
@@ -83,7 +84,7 @@ inline std::string note_of_punctuation(const Vocabulary& vocabulary) {
   const double share = count / static_cast<double>(vocabulary.size());
   return share < most ? ""
                       : fmt::format(
-                            "{:.0f} % of the words end in punctuation, as '{}' does: --set "
+                            "{:.0f} % of the vocabulary's words end in punctuation, as '{}' does: --set "
                             "data.tokenize=true separates it",
                             100 * share, example);
 }

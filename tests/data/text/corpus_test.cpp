@@ -154,6 +154,7 @@ TEST(CorpusOfFiles, TwoStarsStandForFoldersOfAnyDepth) {
   const TestFolder folder;
   for (const char* file : {"a.txt", "b/a.txt", "b/c/d/a.txt", "b/c/other.md", ".git/a.txt", "b/e.txt/a.txt"})
     folder.write(file, "text\n");
+  std::filesystem::create_directory_symlink(folder.path(), folder.path() / "b/link");
   const auto named = [&](const Strings& patterns) {
     Strings found;
     for (const auto& path : files_named(folder.path(), patterns))
@@ -161,7 +162,7 @@ TEST(CorpusOfFiles, TwoStarsStandForFoldersOfAnyDepth) {
     return found;
   };
   const Strings all{"a.txt", "b/a.txt", "b/c/d/a.txt", "b/e.txt/a.txt"};
-  EXPECT_EQ(named({"**/*.txt"}), all) << "no folder, and nothing hidden";
+  EXPECT_EQ(named({"**/*.txt"}), all) << "no folder, nothing hidden, no link to a folder";
   EXPECT_EQ(named({"*.txt", "**/a.txt"}), all) << "once";
   EXPECT_EQ(named({"b/**/d/*"}), Strings{"b/c/d/a.txt"});
   EXPECT_EQ(named({"b/**"}), (Strings{"b/a.txt", "b/c/d/a.txt", "b/c/other.md", "b/e.txt/a.txt"}));

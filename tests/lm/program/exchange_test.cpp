@@ -136,6 +136,7 @@ TEST_F(Exchange, WhatCannotBeImportedIsRefusedAndLeavesNothing) {
   const std::string weights = data_.path("run/model.safetensors");
   expect_refused({"import", weights}, "import: --recipe says what");
   expect_refused({"import", weights, "--recipe", "char-lstm"}, "--vocab what the rows are of");
+  expect_refused(import("out", "new", {"model.hidden=fit:1M"}), "the weights have a width: give it");
   expect_refused({"import", "none.pt"}, "import: none.pt: no such file");
 }
 

@@ -43,7 +43,8 @@ TEST(FigureWarnings, OfTextThatIsNotTokenized) {
     return note_of_punctuation(Vocabulary(clean_text(text, "t.txt", Unit::words), tokenization));
   };
   EXPECT_EQ(note_of("the cat, the dog", {}),
-            "20 % of the words end in punctuation, as 'cat,' does: --set data.tokenize=true separates it");
+            "20 % of the vocabulary's words end in punctuation, as 'cat,' does: --set data.tokenize=true "
+            "separates it");
   EXPECT_EQ(note_of("the cat , the dog . Mr. A", {}), "");
   EXPECT_EQ(note_of("the cat, the dog", {.tokenize = true}), "");
   EXPECT_EQ(note_of("the cat, the dog", {.unit = Unit::characters}), "");

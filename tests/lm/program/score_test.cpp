@@ -235,6 +235,16 @@ TEST_F(ScoreTest, WordsOfTables) {
   expect_refused(words + Words{"--column", "text"}, "no column 'text'");
   write_bytes(*data / "stimuli.tsv", "item\tsentence\n1\n");
   expect_refused(words + Words{"--column", "sentence"}, "line 2: 1 cells, where the first row has 2");
+  write_bytes(*data / "stimuli.tsv", "item\tsentence\n1\t\"the cat\"\n");
+  expect_refused(words + Words{"--column", "sentence"}, "line 2: \"the cat\" is in quotes");
+  write_bytes(*data / "stimuli.tsv", "bits\tsentence\n1\tthe cat\n");
+  expect_refused(words + Words{"--column", "sentence"}, "two columns would be called 'bits'");
+  write_bytes(*data / "stimuli.tsv", "item\tsentence\n1\tthe cat\n");
+  write_bytes(*data / "more.tsv", "sentence\titem\nthe dog\t2\n");
+  const Words of_two = words + Words{path("more.tsv"), "--column", "sentence", "--csv"};
+  EXPECT_TRUE(lines_in(output_of_lm(of_two)).at(4).starts_with("2,"));
+  write_bytes(*data / "more.tsv", "sentence\tgroup\nthe dog\t2\n");
+  expect_refused(of_two, "more.tsv: its columns are not those of the tables before it");
 }
 
 // The interval is nearly that of a normal distribution of the ratio of two means.

@@ -64,6 +64,13 @@ TEST(SweepGrid, KeysThatVaryTogetherAreNoGrid) {
                                    "cell=gru_hidden=10_forget_bias=0.0_seed=1"}));
 }
 
+/// Returns the width that the first run gets.
+std::int64_t fitted(const std::vector<std::string>& settings) {
+  SweepRun run = runs_of(settings)[0];
+  fit_width(run.recipe, {50});
+  return run.recipe.language_model().model.hidden.front();
+}
+
 TEST(SweepGrid, WidthsAreChosenForANumberOfParameters) {
   auto runs = runs_of({"model.cell=lstm,gru,mlstm", "model.hidden=fit:76.5k"});
   EXPECT_EQ(names_of(runs), (Names{"cell=lstm_seed=1", "cell=gru_seed=1", "cell=mlstm_seed=1"}));
@@ -83,15 +90,21 @@ TEST(SweepGrid, WidthsAreChosenForANumberOfParameters) {
   }
   EXPECT_EQ(names_of(runs_of({"model.hidden=fit:1M,64"})),
             (Names{"hidden=fit%3A1M_seed=1", "hidden=64_seed=1"}));
+  EXPECT_EQ(fitted({"model.cell=slstm", "model.heads=2", "model.hidden=fit:80k"}), 134)
+      << "odd ones cannot be";
   SweepRun adaptive = runs_of({"model.hidden=fit:500k"}, 1, "lstm-adaptive-small-wt2")[0];
   fit_width(adaptive.recipe, {2500});
   EXPECT_GT(adaptive.recipe.language_model().model.hidden.front(), 15) << "narrower ones cannot be";
-  SweepRun tied = runs_of({"model.hidden=fit:500k", "model.tied=true", "model.embedding=256"})[0];
-  fit_width(tied.recipe, {50});
-  EXPECT_EQ(tied.recipe.language_model().model.hidden.front(), 256) << "no other one can be";
   EXPECT_EQ(runs_of({"model.hidden=fit:1M,64"})[1].recipe.fitted_parameters, 0);
   expect_input_error([] { runs_of({"model.hidden=fit:many"}); }, "as in fit:2.1M");
-  expect_input_error([] { fit_width(runs_of({"model.hidden=fit:9"})[0].recipe, {50}); }, "a width of 1 has");
+  expect_input_error([] { fitted({"model.hidden=fit:9"}); }, "the narrowest possible width, 1, has");
+  expect_input_error(
+      [] {
+        fitted({"model.hidden=fit:500k", "model.tied=true", "model.embedding=256"});
+      },
+      "the narrowest possible width, 256, has");
+  expect_input_error([] { fitted({"model.hidden=fit:900G"}); }, "the widest possible width, 65536, has");
+  expect_input_error([] { fitted({"model.hidden=fit:80k", "model.layers=0"}); }, "model.layers");
 }
 
 TEST(SweepGrid, SeedsAreNumberedFromTheRecipes) {

@@ -52,6 +52,9 @@ TEST_F(Sweeps, OfEqualSizesGoOn) {
   words.front() = "sweep";
   output_of_lm(words);
   expect_contains(output_of_lm(words), "2 of 2  cell=gru_seed=1  finished before");
+  Words others = words;
+  *std::ranges::find(others, "model.hidden=fit:4k") = "model.hidden=fit:6k";
+  expect_refused(others, "this run has model.hidden = ");
   const Json rows = rows_of_table({data->path("equal")});
   ASSERT_EQ(rows.size(), 2u);
   for (const Json& row : rows) EXPECT_NEAR(row.at("parameters").get<double>(), 4000, 200);

@@ -70,11 +70,12 @@ TEST(TextTables, NamesDoNotLeaveTheirCells) {
             "| x\\`y\\|\\\\x0a\\<b> | =1+1 | -1.5 | -2 |\n| `a\\|b` | @a | - | -x\\\\xff |\n");
   EXPECT_EQ(csv_of(table), "run,a|b,rate,low\n\"x`y|\n<b>\",'=1+1,-1.5,-2\na|b,'@a,,'-x\ufffd\n");
   const TextTable words{{{"word", true, true}, {"mean & rate"}},
-                        {{{dash}, {"1 ± 0.5"}}, {{"=1"}, {dash}}, {{"50%_{a}\\~"}, {"2"}}}};
-  EXPECT_EQ(csv_of(words), "word,mean & rate\n-,1 ± 0.5\n=1,\n50%_{a}\\~,2\n") << "verbatim";
+                        {{{dash}, {"1 ± 0.5"}}, {{"=1"}, {dash}}, {{"50%_{a}\\~<|>"}, {"2"}}}};
+  EXPECT_EQ(csv_of(words), "word,mean & rate\n-,1 ± 0.5\n=1,\n50%_{a}\\~<|>,2\n") << "verbatim";
   EXPECT_EQ(latex_of(words),
             "\\begin{tabular}{lr}\nword & mean \\& rate \\\\\n\\hline\n- & 1 ± 0.5 \\\\\n"
-            "=1 & - \\\\\n50\\%\\_\\{a\\}\\textbackslash{}\\~{} & 2 \\\\\n\\end{tabular}\n");
+            "=1 & - \\\\\n50\\%\\_\\{a\\}\\textbackslash{}\\~{}\\textless{}\\textbar{}\\textgreater{} & 2 "
+            "\\\\\n\\end{tabular}\n");
   expect_contains(text_of(table), "\nx`y|\\x0a<b>  =1+1");
 }
 
