@@ -25,7 +25,8 @@
 #include "nn/models/language_model.h"
 
 /// The programs of lm/program/exported, each ended by a zero (lm/program/embedded_files.cpp).
-extern "C" const char rondo_exported_pytorch[], rondo_exported_onnx[], rondo_exported_use[];
+extern "C" const char rondo_exported_pytorch[], rondo_exported_cells[], rondo_exported_onnx[],
+    rondo_exported_use[];
 
 namespace rondo {
 
@@ -35,12 +36,11 @@ namespace rondo {
 constexpr const char *weights_name = "model.safetensors", *vocabulary_name = "vocab.txt",
                      *recipe_name = "recipe.toml";
 
-/// The layer of another program that computes what a cell does.
+/// The operator of ONNX that computes what a cell does.
 struct Counterpart {
-  std::string cell;
-  std::string pytorch, onnx;         // names, of torch.nn or of a class of model.py; empty: there is none
-  std::vector<std::size_t> gates{};  // in ONNX's order: their indices here
-  bool resets_after = false;         // a GRU
+  std::string cell, onnx;
+  std::vector<std::size_t> gates;  // in ONNX's order: their indices here
+  bool resets_after = false;       // a GRU
 };
 
 namespace {
@@ -179,19 +179,12 @@ struct ExportOptions {
   std::string out;  // the folder to make
 };
 
-/// Every cell that another program has.
 const std::vector<Counterpart> counterparts = {
-    {"rnn", "RNN", "RNN", {0}},
-    {"lstm", "LSTM", "LSTM", {0, 3, 1, 2}},  // i o f c of i f g o
-    {"gru", "", "GRU", {1, 0, 2}},           // z r h of r z n
-    {"gru_reset_after", "GRU", "GRU", {1, 0, 2}, true},
-    {"min_gru", "MinGRU", ""},
-    {"min_lstm", "MinLSTM", ""},
+    {"rnn", "RNN", {0}},
+    {"lstm", "LSTM", {0, 3, 1, 2}},  // i o f c of i f g o
+    {"gru", "GRU", {1, 0, 2}},       // z r h of r z n
+    {"gru_reset_after", "GRU", {1, 0, 2}, true},
 };
-
-std::string name_in(const Counterpart& it, ExportFormat format) {
-  return format == ExportFormat::onnx ? it.onnx : it.pytorch;
-}
 
 /// The keys of the model and of its text that an export has, or on which a trained model does not depend. Any
 /// other must have its default, so that a new one is never left out of an export unseen.
@@ -210,61 +203,92 @@ const std::set<std::string> exportable_keys = {
     "model.dropout", "model.input_dropout", "model.hidden_dropout", "model.output_dropout",
     "model.variational", "model.embedding_dropout", "model.weight_drop", "model.recurrent_dropout"};
 
-/// The counterpart of a model's cell. InputError, naming the setting, for what the format does not have.
-const Counterpart& checked_counterpart(Recipe& recipe, ExportFormat format, const std::string& run) {
-  const std::string& cell = recipe.language_model().model.cell;
+/// Those that cells.py and model.py have as well.
+bool is_of_pytorch(const std::string& key, const Keys& of_cell) {
+  static const std::set<std::string> others = {"model.trained_initial_states",
+
+                                               "model.block",
+                                               "model.expansion",
+                                               "model.convolution",
+                                               "model.gate",
+                                               "model.feed_forward",
+                                               "model.experts",
+                                               "model.latent_dropout",
+                                               "model.output",
+                                               "model.cutoffs",
+                                               "model.cluster_divisor"};
+  return others.contains(key) || has_key(of_cell, key);
+}
+
+/// The settings of a model's cell.
+Keys keys_of_cell(LanguageModelOptions& options) {
+  return section("model", keys_of(options.cell_settings, options.cell));
+}
+
+/// The counterpart of a cell in ONNX. InputError if there is none.
+const Counterpart& counterpart_of(const std::string& cell, const std::string& run) {
   std::vector<std::string> cells;
-  const Counterpart* found = nullptr;
   for (const Counterpart& it : counterparts) {
-    if (name_in(it, format).empty()) continue;
+    if (it.cell == cell) return it;
     cells.push_back(it.cell);
-    if (it.cell == cell) found = &it;
   }
-  check_input(found, "{}: the cell {} cannot be exported to {}; these can: {}", run, cell, name_of(format),
-              fmt::join(cells, ", "));
+  throw InputError(fmt::format("{}: the cell {} cannot be exported to onnx; these can: {}", run, cell,
+                               fmt::join(cells, ", ")));
+}
+
+/// InputError, naming the setting, for what the format does not have.
+void check_exportable(Recipe& recipe, ExportFormat format, const std::string& run) {
+  const bool is_onnx = format == ExportFormat::onnx;
+  LanguageModelOptions& model = recipe.language_model().model;
+  if (is_onnx) counterpart_of(model.cell, run);
+  const std::string entry = fmt::format("\"{}\": [", model.cell);
+  check_input(is_onnx || std::string_view(rondo_exported_cells).find(entry) != std::string_view::npos,
+              "{}: the cell {} cannot be exported to pytorch", run, model.cell);
   check_input(recipe.language_model().data.tokenization.unit != Unit::pieces,
               "{}: data.unit = \"pieces\" cannot be exported", run);
   Recipe defaults;
-  const Keys standard = keys_of(defaults);
+  const Keys standard = keys_of(defaults), of_cell = keys_of_cell(model);
   for (const Key& key : keys_of(recipe)) {
     const bool is_exportable = (!key.name.starts_with("model.") && !key.name.starts_with("data.")) ||
                                exportable_keys.contains(key.name) ||
+                               (!is_onnx && is_of_pytorch(key.name, of_cell)) ||
                                value_text(key) == default_text(key, standard);
     check_input(is_exportable, "{}: {} = {} cannot be exported", run, key.name, value_text(key));
   }
-  return *found;
 }
 
-/// What model.py must know.
-nlohmann::ordered_json config_of(const LanguageModel& model, const Tokenization& tokenization,
-                                 const Counterpart& cell) {
-  const LanguageModelOptions& it = model.options();
+/// What model.py must know. The weights say the rest.
+nlohmann::ordered_json config_of(const LanguageModel& model, const Tokenization& tokenization) {
+  LanguageModelOptions it = model.options();
+  nlohmann::ordered_json settings = nlohmann::ordered_json::object();
+  for (const Key& key : keys_of(it.cell_settings, it.cell))
+    settings[key.name] = nlohmann::ordered_json::parse(value_text(key));
+  std::vector<std::int64_t> units = it.hidden;
+  if (it.block.kind == BlockKind::residual)
+    for (std::int64_t& width : units) width = it.block.cell_units(width);
   const char* const activation = it.output_activation == OutputActivation::tanh ? "Tanh" : "Identity";
-  nlohmann::ordered_json arguments{{"vocabulary", model.vocabulary_size()},
-                                   {"embedding", it.embedding},
-                                   {"cell", cell.pytorch.empty() ? cell.onnx : cell.pytorch},
-                                   {"hidden", it.hidden},
-                                   {"output_layers", it.output_layers},
-                                   {"output_activation", activation},
-                                   {"tied", it.tied}};
-  if (has_relu(it)) arguments["nonlinearity"] = "relu";
   return {{"unit", name_of(tokenization.unit)},
           {"strip_lines", tokenization.strip_lines},
-          {"model", std::move(arguments)}};
+          {"model",
+           {{"vocabulary", model.vocabulary_size()},
+            {"cell", it.cell},
+            {"settings", std::move(settings)},
+            {"units", units},
+            {"output_activation", activation}}}};
 }
 
-void write_export(const std::filesystem::path& out, ExportFormat format, OpenRun& run,
-                  const Counterpart& cell) {
+void write_export(const std::filesystem::path& out, ExportFormat format, OpenRun& run) {
   const auto& model = dynamic_cast<LanguageModel&>(*run.model);
   const Vocabulary& vocabulary = run.task().vocabulary();
   const bool is_onnx = format == ExportFormat::onnx;
   if (is_onnx) {  // first, because a file of the format may be too small for it
-    Exporter(model, cell).graph().write(out / "model.onnx", version());
+    Exporter(model, counterpart_of(model.options().cell, "")).graph().write(out / "model.onnx", version());
   } else {
     save_model(out / weights_name, model);
     write_atomically(out / recipe_name, write_toml(keys_of(run.config.recipe)));
+    write_atomically(out / "cells.py", rondo_exported_cells);
   }
-  const nlohmann::ordered_json config = config_of(model, vocabulary.tokenization(), cell);
+  const nlohmann::ordered_json config = config_of(model, vocabulary.tokenization());
   write_atomically(out / vocabulary_name, vocabulary.to_text());
   write_atomically(out / "config.json", config.dump(2) + "\n");
   write_atomically(out / "model.py", is_onnx ? rondo_exported_onnx : rondo_exported_pytorch);
@@ -275,9 +299,9 @@ void write_export(const std::filesystem::path& out, ExportFormat format, OpenRun
 int export_run(const ExportOptions& options) {
   OpenRun run = open_run(options.run);
   const auto& task = run.task_as<LanguageModellingTask>("language_modelling");
-  const Counterpart& cell = checked_counterpart(run.config.recipe, options.format, options.run);
+  check_exportable(run.config.recipe, options.format, options.run);
   make_whole_folder(options.out, "",
-                    [&](const RunFolder& made) { write_export(made.path, options.format, run, cell); });
+                    [&](const RunFolder& made) { write_export(made.path, options.format, run); });
   print_line(fmt::format("{}: {} parameters, {} symbols; to use it: {}", options.out,
                          run.model->parameter_count(), task.vocabulary().size(),
                          shell_command({"python3", options.out + "/use.py"})));

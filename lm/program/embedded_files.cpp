@@ -27,6 +27,7 @@ asm(".pushsection .rodata.rondo_exported, \"a\", @progbits\n"
     ".byte 0\n"
     ".endm\n"
     "exported pytorch\n"
+    "exported cells\n"
     "exported onnx\n"
     "exported use\n"
     ".popsection\n");

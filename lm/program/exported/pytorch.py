@@ -1,100 +1,104 @@
-"""A recurrent language model for PyTorch, written by `lm export`. It needs torch and safetensors. Next: use.py."""
+"""A recurrent language model for PyTorch, written by `lm export`. It needs torch and safetensors. Next: cells.py, use.py."""
 import json
-import re
-from functools import partial
 from pathlib import Path
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
-from torch.nn.functional import linear, logsigmoid
+from torch.nn.functional import gelu, layer_norm, linear, one_hot
+
+from cells import make_cell
 
 folder = Path(__file__).parent
 config = json.loads((folder / "config.json").read_text())
 
 
-class Layer(nn.Module):
-    """What nn.GRU is, of one layer, for a cell that PyTorch has not: step() is its equation, of `gates` parts of W x + b."""
-
-    def __init__(self, inputs, units):
-        super().__init__()
-        rows, bound = self.gates * units, units ** -0.5  # at first as nn.GRU
-        self.weight_ih_l0 = nn.Parameter(torch.empty(rows, inputs).uniform_(-bound, bound))
-        self.bias_ih_l0 = nn.Parameter(torch.empty(rows).uniform_(-bound, bound))
-
-    def forward(self, x, h=None):
-        parts = linear(x, self.weight_ih_l0, self.bias_ih_l0).chunk(self.gates, -1)
-        states = [torch.zeros_like(parts[0][0]) if h is None else h]
-        for gates in zip(*parts):
-            states.append(self.step(*gates, states[-1]))
-        return torch.stack(states[1:]), states[-1]
+def affine(of, name, x):
+    return linear(x, of[name + ".weight"], of.get(name + ".bias"))
 
 
-def positive(n):
-    """g of the paper's appendix B.3."""
-    return torch.where(n >= 0, n + 0.5, n.sigmoid())
+def normalized(of, name, x):
+    return layer_norm(x, x.shape[-1:], of[name + ".weight"], of[name + ".bias"])
 
 
-class MinGRU(Layer):
-    """Feng et al. 2024, "Were RNNs All We Needed?"."""
-    gates = 2
+def block(of, name, x, cell):
+    """A residual block around a cell."""
+    u = normalized(of, name + ".norm", x)
+    h = cell(u)
+    if name + ".gate.weight" in of:
+        h = gelu(affine(of, name + ".gate", u), approximate="tanh") * h
+    y = x + (affine(of, name + ".out", h) if name + ".out.weight" in of else h)
+    if name + ".feed_norm.weight" not in of:
+        return y
+    v = normalized(of, name + ".feed_norm", y)
+    gate = gelu(affine(of, name + ".feed_gate", v), approximate="tanh")
+    return y + affine(of, name + ".feed_out", gate * affine(of, name + ".feed_in", v))
 
-    def step(self, z, n, h):
-        return torch.lerp(h, positive(n), z.sigmoid())
 
-
-class MinLSTM(Layer):
-    """From the same paper; what it keeps is s(f) / (s(f) + s(i)), written so that it divides no 0 by 0."""
-    gates = 3
-
-    def step(self, f, i, n, h):
-        return torch.lerp(positive(n), h, (logsigmoid(f) - logsigmoid(i)).sigmoid())
+def log_probabilities(of, x):
+    """A softmax, a mixture of them, or an adaptive one, whose head has the frequent symbols and then the clusters."""
+    if "decoder.head.weight" in of:
+        tail = [f"decoder.tail.{i}." for i in range(len(of)) if f"decoder.tail.{i}.0.weight" in of]
+        shortlist = len(of["decoder.head.weight"]) - len(tail)
+        head, *clusters = affine(of, "decoder.head", x).log_softmax(-1).split([shortlist] + [1] * len(tail), -1)
+        return torch.cat([head, *(cluster + affine(of, it + "1", affine(of, it + "0", x)).log_softmax(-1)
+                                  for cluster, it in zip(clusters, tail))], -1)
+    weight = of.get("decoder.weight", of.get("embedding.weight"))  # of both, if they are tied
+    if "mixture.prior.weight" not in of:
+        return linear(x, weight, of["decoder.bias"]).log_softmax(-1)
+    prior = affine(of, "mixture.prior", x).log_softmax(-1)
+    latents = affine(of, "mixture.latent", x).tanh().unflatten(-1, (prior.shape[-1], -1))
+    return (prior[..., None] + linear(latents, weight, of["decoder.bias"]).log_softmax(-1)).logsumexp(-2)
 
 
 class LanguageModel(nn.Module):
-    """Without dropout. It can be trained further."""
+    """Without dropout; its parameters have the names of the run's. It can be trained further. Batch normalisation uses
+    the statistics of the batch after train(), else those of the population."""
 
-    def __init__(self, vocabulary, embedding, cell, hidden, output_layers, output_activation, tied, **of_cell):
+    def __init__(self, weights, vocabulary, cell, settings, units, output_activation):
         super().__init__()
-        widths = [embedding or vocabulary, *hidden, *output_layers]  # without an embedding a symbol is one-hot
-        self.embedding = nn.Embedding(vocabulary, widths[0])
-        self.rnn = nn.ModuleList(map(partial(globals().get(cell) or getattr(nn, cell), **of_cell), widths, hidden))
-        self.output_layer = nn.ModuleList(map(nn.Linear, widths[len(hidden):], output_layers))
+        self.vocabulary, self.cell, self.settings, self.units = vocabulary, cell, settings, units
         self.activation = getattr(nn, output_activation)()
-        self.decoder = nn.Linear(widths[-1], vocabulary)
-        if tied:
-            self.decoder.weight = self.embedding.weight
-
-    def load(self, weights):
-        """rnn.bias_hh_l1 is rnn.1.bias_hh_l0 here, for layers may have several widths."""
-        rules = (r"^rnn\.(\w+)_l(\d+)$", r"rnn.\2.\1_l0"), (r"^output_layer_", "output_layer.")
-        self.names = {re.sub(*rules[1], re.sub(*rules[0], name)): name for name in weights}  # here: in the file
-        given = {here: weights[name] for here, name in self.names.items()}
-        given.setdefault("embedding.weight", torch.eye(*self.embedding.weight.shape))
-        given.setdefault("decoder.weight", given["embedding.weight"])  # tied
-        zeros = {name: torch.zeros_like(it) for name, it in self.state_dict().items() if ".bias_" in name}
-        self.load_state_dict({**zeros, **given})  # a cell of nn always has both biases
-        for here, parameter in self.named_parameters():
-            parameter.requires_grad_(here in self.names)  # what the file has not is not trained
-        return self
+        for name, value in weights.items():
+            *path, last = name.split(".")
+            module = self
+            for part in path:
+                module.add_module(part, getattr(module, part, nn.Module()))
+                module = getattr(module, part)
+            if last.startswith(("running_", "rows_seen_")):
+                module.register_buffer(last, value)
+            else:
+                module.register_parameter(last, nn.Parameter(value))
 
     def save(self, path):
-        """Writes the weights as load() reads them; `lm import` of the folder takes its model.safetensors."""
-        mine = self.state_dict()
-        save_file({name: mine[here].contiguous() for here, name in self.names.items()}, path)
+        """`lm import` of the folder reads its model.safetensors."""
+        save_file({name: it.contiguous() for name, it in self.state_dict().items()}, path)
 
     def forward(self, ids, states=None):
-        """Log-probabilities [T, B, V] of what follows each of ids [T, B]; and the state of each layer."""
-        x, after = self.embedding(ids), []
-        for layer, state in zip(self.rnn, states or [None] * len(self.rnn)):
-            x, state = layer(x, state)
+        """Log-probabilities [T, B, V] of what follows each of ids [T, B]; and the state of each cell."""
+        of = {**dict(self.named_parameters()), **dict(self.named_buffers())}
+        before, after = iter(states or []), []
+
+        def run(cell, suffix, units, x):
+            x, state = make_cell(cell, of, suffix, units, self.training, self.settings)(x, next(before, None))
             after.append(state)
-        for layer in self.output_layer:
-            x = self.activation(layer(x))
-        return self.decoder(x).log_softmax(-1), after
+            return x
+
+        def layer(x):
+            if f"rnn.weight_convolution_l{i}" in of:
+                x = run("convolution", f"_convolution_l{i}", x.shape[-1], x)
+            return run(self.cell, f"_l{i}", units, x)
+
+        x = of["embedding.weight"][ids] if "embedding.weight" in of else one_hot(ids, self.vocabulary).float()
+        for i, units in enumerate(self.units):
+            x = block(of, f"rnn.block_l{i}", x, layer) if f"rnn.block_l{i}.norm.weight" in of else layer(x)
+        x = normalized(of, "rnn.norm", x) if "rnn.norm.weight" in of else x  # after blocks
+        for name in (f"output_layer_{i}" for i in range(len(of))):
+            x = self.activation(affine(of, name, x)) if name + ".weight" in of else x
+        return log_probabilities(of, x), after
 
 
-model = LanguageModel(**config["model"]).load(load_file(folder / "model.safetensors"))
+model = LanguageModel(load_file(folder / "model.safetensors"), **config["model"]).eval()
 
 
 def step(ids, states=None):
