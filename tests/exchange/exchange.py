@@ -117,7 +117,7 @@ SETTINGS = ["model.cell=rnn model.activation=relu model.trained_initial_states=t
             "model.cell=fs_lstm model.fast_cells=4 model.slow_units=3", "model.cell=qrnn model.window=4", "model.cell=qrnn model.window=1",
             "model.cell=sru model.highway_bias=-1", "model.cell=slstm model.heads=2", "model.cell=rhn model.recurrence_depth=2",
             "model.cell=min_gru model.block=residual model.hidden=[4,4] model.expansion=2 model.convolution=true model.gate=true model.feed_forward=2",
-            "model.cell=lstm model.block=residual model.hidden=[4,4]", "model.output=adaptive", "model.output=adaptive model.cutoffs=[3,5,8] model.cluster_divisor=1",
+            "model.cell=lstm model.block=residual model.hidden=[4,4]", "model.output=adaptive model.cluster_divisor=2", "model.output=adaptive model.cutoffs=[3,5,8] model.cluster_divisor=1",
             "model.experts=3", "model.experts=3 model.tied=true"]
 
 
@@ -129,7 +129,7 @@ def check_cell(workshop, number, settings):
     folder = workshop.path
     still, moved, out, back = (folder / f"{name}-{number}" for name in ("still", "moved", "exported", "back"))
     for run, rate in ((still, 0), (moved, 1)):
-        sets = ["model.hidden=[4,6]", "model.init_all=0.4", "model.dropout=0", "train.optimizer=sgd", f"train.learning_rate={rate}", *settings.split()]
+        sets = ["model.layers=2", "model.hidden=[4,6]", "model.init_all=0.4", "model.dropout=0", "train.optimizer=sgd", f"train.learning_rate={rate}", *settings.split()]
         workshop.must(*workshop.train(run, "--steps", 1, *(word for it in sets for word in ("--set", it))))
     workshop.must("export", still, "--out", out)
     use, exported = module_of(out, "use"), sys.modules["model"]
@@ -137,7 +137,7 @@ def check_cell(workshop, number, settings):
     assert set(model.state_dict()) == set(after), (settings, set(model.state_dict()) ^ set(after))
     words = (folder / "data" / "train.txt").read_text().replace("\n", " <eos> ").split()
     ids = torch.tensor([use.id_of[it.encode()] for it in words])
-    streams = ids[:len(ids) // 4 * 4].view(4, -1).t()[:11]  # the recipe's batch, and its length
+    streams = torch.stack([ids[b * ((len(ids) - 1) // 4):][:11] for b in range(4)], 1)  # the recipe's batch and length
 
     def loss():
         log_p = model.train()(streams[:-1])[0]

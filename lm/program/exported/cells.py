@@ -36,7 +36,7 @@ class Cell:
         t, *state = state or self.start(x)
         outputs = []
         for self.t, of_step in enumerate(zip(*self.project(x)), t):
-            state = self.step(*of_step, *state)
+            state = self.step(of_step, *state)
             outputs.append(state[0])
         return torch.stack(outputs), (self.t + 1, *state)
 
