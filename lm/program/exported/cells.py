@@ -10,7 +10,7 @@ class Cell:
     """Reads the parameters `of` a model: self.weight_ih is rnn.weight_ih_l0, with the suffix _l0. project() is of all
     steps of x [T, B, I] at once, step() of one; a state is the number of steps before it, and a tensor [B, H] of each of
     `states`, of which h, the output, is the first."""
-    states, U = ("h",), "weight_hh"
+    states, U, added = ("h",), "weight_hh", ("bias_ih", "bias_hh")
 
     def __init__(self, of, suffix, units, training, settings):
         self.of, self.suffix, self.units, self.training, self.settings = of, suffix, units, training, settings
@@ -45,28 +45,23 @@ class Cell:
         return sum(self[it] for it in names if it in self)
 
     def project(self, x):
-        return [linear(x, self.weight_ih) + self.biases("bias_ih", "bias_hh")]
+        return [linear(x, self.weight_ih) + self.biases(*self.added)]
 
     def read(self, h, Wx):
         return Wx, h
 
-    def cell_state(self, c):
-        return c
+    def join(self, Wx, m, a=0, b=None):
+        """Of rows [a, b) of the stacked gates."""
+        return self.combine(Wx[:, a:b], linear(m, self[self.U][a:b]), a, b)
+
+    def combine(self, Wx, Um, a, b):
+        return Wx + Um
 
 
-# Joins: z of W x, which is `x` here, and of m, what the gates read of the state, for rows [a, b) of the stacked gates.
-
-class Sum(Cell):
-    def join(self, x, m, a=0, b=None):
-        return x[:, a:b] + linear(m, self[self.U][a:b])
-
+# Joins, if it is not the sum: z of W x and U m, where m is what the gates read of the state.
 
 class Product(Cell):
-    def project(self, x):
-        return [linear(x, self.weight_ih)]
-
-    def join(self, x, m, a=0, b=None):
-        return self.combine(x[:, a:b], linear(m, self.weight_hh[a:b]), a, b)
+    added = ()
 
     def combine(self, Wx, Um, a, b):
         return Wx * Um + self.bias_ih[a:b]
@@ -84,8 +79,8 @@ class LayerNorm(Product):
     def normalized(self, x, of, a, b=None):
         return layer_norm(x, x.shape[-1:], self["gamma_" + of][a:b], self["bias_" + of][a:b])
 
-    def cell_state(self, c):
-        return layer_norm(c, c.shape[-1:], self.gamma_c, self.beta_c)
+    def squashed(self, c):
+        return layer_norm(c, c.shape[-1:], self.gamma_c, self.beta_c).tanh()
 
 
 class BatchNorm(Product):
@@ -110,8 +105,8 @@ class BatchNorm(Product):
     def combine(self, Wx, Um, a, b):
         return self.normalized(Wx, "ih") + self.normalized(Um, "hh") + self.bias_ih
 
-    def cell_state(self, c):
-        return self.normalized(c, "c") + self.beta_c
+    def squashed(self, c):
+        return (self.normalized(c, "c") + self.beta_c).tanh()
 
 
 class BatchNormIntegration(BatchNorm):
@@ -143,17 +138,19 @@ class DeepTransition:
         return u
 
 
-class Mogrifier:
+class InputItself:
     def project(self, x):
         return [x]
 
+
+class Mogrifier(InputItself):
     def read(self, h, x):
         for i in range(1, self.settings["mogrifier_rounds"] + 1):
             if i % 2:
                 x = 2 * self.map(f"weight_q_{i}", h).sigmoid() * x
             else:
                 h = 2 * self.map(f"weight_r_{i}", x).sigmoid() * h
-        return *super().project(x), h
+        return *Cell.project(self, x), h
 
     def map(self, name, x):
         """Of one matrix, or of two."""
@@ -182,13 +179,15 @@ class Lstm(Cell):
 
     def next(self, i, f, g, o, c):
         c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-        return o.sigmoid() * self.cell_state(c).tanh(), c
+        return o.sigmoid() * self.squashed(c), c
+
+    def squashed(self, c):
+        return c.tanh()
 
 
 class LstmSigmoid(Lstm):
-    def next(self, i, f, g, o, c):
-        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-        return o.sigmoid() * c.sigmoid(), c
+    def squashed(self, c):
+        return c.sigmoid()
 
 
 class Gru(Cell):
@@ -231,21 +230,18 @@ class TensorRnn(Cell):
 
 class TrueMultiplicative(IntermediateState, Cell):
     def gate(self, k, x, h):
-        Wx, mx, V, W_mh = (it.chunk(self.gates, d)[k] for it, d in
-                           ((x[0], 1), (x[1], 1), (self.weight_hm, 0), (self.weight_mh, 0)))
+        gates = len(self.weight_hm) // self.units
+        Wx, mx = (it.chunk(gates, 1)[k] for it in x)
+        V, W_mh = (it.chunk(gates)[k] for it in (self.weight_hm, self.weight_mh))
         return Wx + linear(mx * linear(h, W_mh), V)
 
 
 class TrueMultiplicativeLstm(TrueMultiplicative, Lstm):
-    gates = 4
-
     def step(self, x, h, c):
         return self.next(*(self.gate(k, x, h) for k in range(4)), c)
 
 
 class TrueMultiplicativeGru(TrueMultiplicative):
-    gates = 3
-
     def step(self, x, h):
         r, z = self.gate(0, x, h).sigmoid(), self.gate(1, x, h).sigmoid()
         n = self.gate(2, x, r * h).tanh()
@@ -253,8 +249,7 @@ class TrueMultiplicativeGru(TrueMultiplicative):
 
 
 class DeepTransitionRnn(DeepTransition, Cell):
-    def project(self, x):
-        return [linear(x, self.weight_ih, self.bias_1)]
+    added = "bias_1",
 
     def step(self, x, h):
         at_last = linear(h, self.weight_shortcut) if "weight_shortcut" in self else 0
@@ -262,13 +257,10 @@ class DeepTransitionRnn(DeepTransition, Cell):
 
 
 class RecurrentHighwayNetwork(Cell):
-    def project(self, x):
-        return [linear(x, self.weight_ih)]
-
     def step(self, x, s):
-        Wx = x[0]
-        for l in range(1, self.settings["recurrence_depth"] + 1):
-            n, t = (Wx + linear(s, self[f"weight_hh_{l}"], self[f"bias_{l}"])).chunk(2, -1)
+        Wx = x[0]  # of the first layer alone
+        for layer in range(1, self.settings["recurrence_depth"] + 1):
+            n, t = (Wx + linear(s, self[f"weight_hh_{layer}"], self[f"bias_{layer}"])).chunk(2, -1)
             s, Wx = n.tanh() * t.sigmoid() + s * (1 - t.sigmoid()), 0
         return s,
 
@@ -289,14 +281,11 @@ class SimpleRecurrentUnit(Cell):
         return r * c + (1 - r) * alpha * x, c
 
 
-class QuasiRecurrentNetwork(Cell):
+class QuasiRecurrentNetwork(InputItself, Cell):
     states = "h", "c", "x"
 
     def width(self, state):
         return (self.settings["window"] - 1) * self.weight_ih.shape[1] if state == "x" else self.units
-
-    def project(self, x):
-        return [x]
 
     def step(self, x, h, c, earlier):
         inputs = torch.cat([*x, earlier], -1)
@@ -306,14 +295,11 @@ class QuasiRecurrentNetwork(Cell):
         return o.sigmoid() * c, c, inputs[:, :earlier.shape[1]]
 
 
-class Convolution(Cell):
+class Convolution(InputItself, Cell):
     states = "h", "x"
 
     def width(self, state):
         return 3 * len(self.weight) if state == "x" else self.units
-
-    def project(self, x):
-        return [x]
 
     def step(self, x, h, earlier):
         inputs = torch.cat([*x, earlier], -1)
@@ -388,42 +374,30 @@ class ScalarLstm(Cell):
 
 class OfPyTorch(Cell):
     """A cell that PyTorch has: its loop."""
+    loops = {"rnn": "rnn_{activation}", "lstm": "lstm", "gru_reset_after": "gru"}
 
     def __call__(self, x, state=None):
         t, *state = state or self.start(x)
-        weights = [self.weight_ih, self.weight_hh, *(self.biases(it) + x.new_zeros(len(self.weight_ih)) for it in
-                                                      ("bias_ih", "bias_hh"))]
-        state = [it[None].contiguous() for it in state]
-        loop = getattr(torch, self.function.format(**self.settings))
-        outputs, *state = loop(x, state if len(state) > 1 else state[0], weights, True, 1, 0.0,
-                               torch.is_grad_enabled(), False, False)
+        biases = [self.biases(it) + x.new_zeros(len(self.weight_ih)) for it in self.added]
+        before = [it[None].contiguous() for it in state]
+        loop = getattr(torch, self.loops[type(self).__name__].format(**self.settings))
+        outputs, *state = loop(x, before if len(before) > 1 else before[0], [self.weight_ih, self.weight_hh, *biases],
+                               True, 1, 0.0, torch.is_grad_enabled(), False, False)
         return outputs, (t + len(x), *(it[0] for it in state))
 
 
-class TorchRnn(OfPyTorch):
-    function = "rnn_{activation}"
-
-
-class TorchLstm(OfPyTorch):
-    function, states = "lstm", ("h", "c")
-
-
-class TorchGru(OfPyTorch):
-    function = "gru"
-
-
 parts_of = {
-    "rnn": [TorchRnn], "linear_rnn": [Sum, LinearRnn], "lstm": [TorchLstm], "lstm_sigmoid": [Sum, LstmSigmoid],
-    "gru": [Sum, Gru], "gru_reset_after": [TorchGru], "mgu": [MinimalGatedUnit], "trnn": [TensorRnn],
-    "mrnn": [IntermediateState, Sum, Rnn], "mlstm": [IntermediateState, Sum, Lstm], "tmlstm": [TrueMultiplicativeLstm],
-    "mgru": [IntermediateState, Sum, Gru], "tmgru": [TrueMultiplicativeGru], "mi_rnn": [Integration, Rnn],
-    "mi_rnn_simple": [Product, Rnn], "linear_mi_rnn": [Integration, LinearRnn], "mi_lstm": [Integration, Lstm],
-    "mi_gru": [Integration, Gru], "dt_rnn": [DeepTransitionRnn], "dts_rnn": [DeepTransitionRnn],
-    "dt_lstm": [DeepTransition, Sum, Lstm], "dt_gru": [DeepTransition, Sum, Gru], "bn_lstm": [BatchNorm, Lstm],
-    "bn_mi_lstm": [BatchNormIntegration, Lstm], "ln_lstm": [LayerNorm, Lstm], "ln_gru": [LayerNormGru],
-    "mogrifier_lstm": [Mogrifier, Sum, Lstm], "mogrifier_gru": [Mogrifier, Sum, Gru], "rhn": [RecurrentHighwayNetwork],
-    "sru": [SimpleRecurrentUnit], "qrnn": [QuasiRecurrentNetwork], "fs_lstm": [FastSlowLstm], "min_gru": [MinimalGru],
-    "min_lstm": [MinimalLstm], "rg_lru": [RealGatedLinearUnit], "convolution": [Convolution], "slstm": [ScalarLstm]}
+    "rnn": [OfPyTorch], "linear_rnn": [LinearRnn], "lstm": [OfPyTorch, Lstm], "lstm_sigmoid": [LstmSigmoid], "gru": [Gru],
+    "gru_reset_after": [OfPyTorch], "mgu": [MinimalGatedUnit], "trnn": [TensorRnn], "mrnn": [IntermediateState, Rnn],
+    "mlstm": [IntermediateState, Lstm], "tmlstm": [TrueMultiplicativeLstm], "mgru": [IntermediateState, Gru],
+    "tmgru": [TrueMultiplicativeGru], "mi_rnn": [Integration, Rnn], "mi_rnn_simple": [Product, Rnn],
+    "linear_mi_rnn": [Integration, LinearRnn], "mi_lstm": [Integration, Lstm], "mi_gru": [Integration, Gru],
+    "dt_rnn": [DeepTransitionRnn], "dts_rnn": [DeepTransitionRnn], "dt_lstm": [DeepTransition, Lstm],
+    "dt_gru": [DeepTransition, Gru], "bn_lstm": [BatchNorm, Lstm], "bn_mi_lstm": [BatchNormIntegration, Lstm],
+    "ln_lstm": [LayerNorm, Lstm], "ln_gru": [LayerNormGru], "mogrifier_lstm": [Mogrifier, Lstm],
+    "mogrifier_gru": [Mogrifier, Gru], "rhn": [RecurrentHighwayNetwork], "sru": [SimpleRecurrentUnit],
+    "qrnn": [QuasiRecurrentNetwork], "fs_lstm": [FastSlowLstm], "min_gru": [MinimalGru], "min_lstm": [MinimalLstm],
+    "rg_lru": [RealGatedLinearUnit], "convolution": [Convolution], "slstm": [ScalarLstm]}
 
 
 def make_cell(name, *arguments):
