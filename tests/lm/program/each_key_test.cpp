@@ -3,7 +3,6 @@
 // what can go wrong is a member that no code reads. Of other tasks than language modelling: their tests.
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <sstream>
 
@@ -113,7 +112,7 @@ class TinyTraining : public ToyTraining {
     return all;
   }
   /// The scores of an exported model that is imported again with no settings but those that the export's
-  /// model.py reads, and those of the run; or "refused: " and why.
+  /// model.py knows, and those of the run; or "refused: " and why.
   std::pair<std::string, std::string> exported(const Words& more) {
     const std::string name = fmt::format("run-{}", ++runs_), run = path(name), out = run + "-out",
                       back = run + "-back", weights = "/model.safetensors";
@@ -121,10 +120,6 @@ class TinyTraining : public ToyTraining {
     const Result result = run_lm({"export", run, "--out", out});
     if (result.status != 0) return {"refused: " + result.err, ""};
     const Json config = Json::parse(bytes_of_file(out + "/config.json")), &model = config.at("model");
-    const std::map<std::string, std::string> cells{
-        {"LSTM", "lstm"}, {"RNN", "rnn"}, {"GRU", "gru_reset_after"}};
-    const TensorsInMemory file(out + weights);
-    const auto biases = file.values.contains("rnn.bias_ih_l0") + file.values.contains("rnn.bias_hh_l0");
     Words words{"import", out + weights, "--vocab",  out + "/vocab.txt",
                 "--out",  back,          "--recipe", path("empty.toml")};
     const auto set = [&](const std::string& key, const std::string& value) {
@@ -132,13 +127,17 @@ class TinyTraining : public ToyTraining {
     };
     set("data.unit", config.at("unit"));
     set("data.strip_lines", config.at("strip_lines").dump());
-    set("model.cell", cells.at(model.at("cell")));
-    set("model.layers", fmt::format("{}", model.at("hidden").size()));
-    set("model.biases", fmt::format("{}", biases));
+    set("model.cell", model.at("cell"));
     set("model.output_activation", model.at("output_activation") == "Tanh" ? "tanh" : "identity");
-    if (model.contains("nonlinearity")) set("model.activation", model.at("nonlinearity"));
-    for (const std::string key : {"embedding", "hidden", "output_layers", "tied"})
-      set("model." + key, model.at(key).dump());
+    for (const auto& [key, value] : model.at("settings").items()) set("model." + key, value.dump());
+    const std::string recipe = bytes_of_file(out + "/recipe.toml");
+    for (const std::string key :  // model.py reads them off the names and shapes of the weights
+         {"layers", "embedding", "hidden", "output_layers", "tied", "experts", "output", "cutoffs",
+          "cluster_divisor", "block", "expansion", "convolution", "gate", "feed_forward",
+          "trained_initial_states"}) {
+      const std::size_t begin = recipe.find("\n" + key + " = ", recipe.find("[model]")) + key.size() + 4;
+      set("model." + key, recipe.substr(begin, recipe.find("  #", begin) - begin));
+    }
     output_of_lm(words);
     const std::string lines = "the cat sat on the mat\n a rare dog \n";
     return {output_of_lm({"score", back}, lines), output_of_lm({"score", run}, lines)};
@@ -168,7 +167,7 @@ TEST(EachKey, ShowsInWhatATrainingDoes) {
 // Of sections [data] and [model]: on the others a trained model does not depend.
 TEST(EachKey, IsExportedOrRefused) {
   TinyTraining data;
-  std::istringstream words(data.settings(""));
+  std::istringstream words(data.settings(of_cells));
   for (std::string word; words >> word;) {
     const std::size_t begin = word.find('|') + 1;
     const std::string key = word.substr(begin, word.find('=', begin) - begin);

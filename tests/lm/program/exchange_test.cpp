@@ -169,7 +169,7 @@ TEST_F(Exchange, TheActivationOfAnRnnIsSaid) {
     EXPECT_NEAR(std::stod(output_of_lm({"score", data_.path(activation)}, "a b c a b\n")), nats, 2e-5);
   }
   for (const std::string format : {"pytorch", "onnx"}) EXPECT_EQ(exported("relu", format, format).status, 0);
-  expect_contains(bytes_of_file(data_ / "pytorch/config.json"), "\"nonlinearity\": \"relu\"");
+  expect_contains(bytes_of_file(data_ / "pytorch/config.json"), "\"activation\": \"relu\"");
   expect_contains(bytes_of_file(data_ / "onnx/model.onnx"), "activationsJ\x04Relu");
 }
 
@@ -187,11 +187,10 @@ TEST_F(Exchange, WhatHasNoCounterpartIsRefused) {
     expect_refused(exported(name, format, "out"), part);
     EXPECT_FALSE(fs::exists(data_ / "out"));
   };
-  refused("pytorch", {"model.cell=gru"},
-          "the cell gru cannot be exported to pytorch; these can: rnn, lstm, gru_reset_after, min_gru");
   refused("onnx", {"model.cell=mi_lstm"}, "these can: rnn, lstm, gru, gru_reset_after");
   refused("onnx", {"model.experts=2"}, "model.experts = 2 cannot be exported");
   refused("pytorch", {"model.zoneout=0.1"}, "model.zoneout = 0.1 cannot be exported");
+  refused("pytorch", {"model.major_ratio=0.5"}, "model.major_ratio = [0.5] cannot be exported");
 }
 
 TEST_F(Exchange, AnEmbeddingBeginsWithWordVectors) {
