@@ -203,27 +203,18 @@ const std::set<std::string> exportable_keys = {
     "model.dropout", "model.input_dropout", "model.hidden_dropout", "model.output_dropout",
     "model.variational", "model.embedding_dropout", "model.weight_drop", "model.recurrent_dropout"};
 
-/// Those that cells.py and model.py have as well.
-bool is_of_pytorch(const std::string& key, const Keys& of_cell) {
-  static const std::set<std::string> others = {"model.trained_initial_states",
-
-                                               "model.block",
-                                               "model.expansion",
-                                               "model.convolution",
-                                               "model.gate",
-                                               "model.feed_forward",
-                                               "model.experts",
-                                               "model.latent_dropout",
-                                               "model.output",
-                                               "model.cutoffs",
-                                               "model.cluster_divisor"};
-  return others.contains(key) || has_key(of_cell, key);
-}
-
-/// The settings of a model's cell.
-Keys keys_of_cell(LanguageModelOptions& options) {
-  return section("model", keys_of(options.cell_settings, options.cell));
-}
+/// The same of PyTorch alone, with the settings of the cell.
+const std::set<std::string> exportable_to_pytorch = {"model.trained_initial_states",
+                                                     "model.block",
+                                                     "model.expansion",
+                                                     "model.convolution",
+                                                     "model.gate",
+                                                     "model.feed_forward",
+                                                     "model.experts",
+                                                     "model.latent_dropout",
+                                                     "model.output",
+                                                     "model.cutoffs",
+                                                     "model.cluster_divisor"};
 
 /// The counterpart of a cell in ONNX. InputError if there is none.
 const Counterpart& counterpart_of(const std::string& cell, const std::string& run) {
@@ -247,12 +238,14 @@ void check_exportable(Recipe& recipe, ExportFormat format, const std::string& ru
   check_input(recipe.language_model().data.tokenization.unit != Unit::pieces,
               "{}: data.unit = \"pieces\" cannot be exported", run);
   Recipe defaults;
-  const Keys standard = keys_of(defaults), of_cell = keys_of_cell(model);
+  const Keys standard = keys_of(defaults),
+             of_cell = section("model", keys_of(model.cell_settings, model.cell));
   for (const Key& key : keys_of(recipe)) {
-    const bool is_exportable = (!key.name.starts_with("model.") && !key.name.starts_with("data.")) ||
-                               exportable_keys.contains(key.name) ||
-                               (!is_onnx && is_of_pytorch(key.name, of_cell)) ||
-                               value_text(key) == default_text(key, standard);
+    const bool is_exportable =
+        (!key.name.starts_with("model.") && !key.name.starts_with("data.")) ||
+        exportable_keys.contains(key.name) ||
+        (!is_onnx && (exportable_to_pytorch.contains(key.name) || has_key(of_cell, key.name))) ||
+        value_text(key) == default_text(key, standard);
     check_input(is_exportable, "{}: {} = {} cannot be exported", run, key.name, value_text(key));
   }
 }
@@ -264,8 +257,7 @@ nlohmann::ordered_json config_of(const LanguageModel& model, const Tokenization&
   for (const Key& key : keys_of(it.cell_settings, it.cell))
     settings[key.name] = nlohmann::ordered_json::parse(value_text(key));
   std::vector<std::int64_t> units = it.hidden;
-  if (it.block.kind == BlockKind::residual)
-    for (std::int64_t& width : units) width = it.block.cell_units(width);
+  for (std::int64_t& width : units) width = it.block.cell_units(width);
   const char* const activation = it.output_activation == OutputActivation::tanh ? "Tanh" : "Identity";
   return {{"unit", name_of(tokenization.unit)},
           {"strip_lines", tokenization.strip_lines},
