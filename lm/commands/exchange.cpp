@@ -235,8 +235,6 @@ void check_exportable(Recipe& recipe, ExportFormat format, const std::string& ru
   const std::string entry = fmt::format("\"{}\": [", model.cell);
   check_input(is_onnx || std::string_view(rondo_exported_cells).find(entry) != std::string_view::npos,
               "{}: the cell {} cannot be exported to pytorch", run, model.cell);
-  check_input(recipe.language_model().data.tokenization.unit != Unit::pieces,
-              "{}: data.unit = \"pieces\" cannot be exported", run);
   Recipe defaults;
   const Keys standard = keys_of(defaults),
              of_cell = section("model", keys_of(model.cell_settings, model.cell));
@@ -281,7 +279,8 @@ void write_export(const std::filesystem::path& out, ExportFormat format, OpenRun
     write_atomically(out / "cells.py", rondo_exported_cells);
   }
   const nlohmann::ordered_json config = config_of(model, vocabulary.tokenization());
-  write_atomically(out / vocabulary_name, vocabulary.to_text());
+  for (const auto& [name, content] : files_of(vocabulary, vocabulary_name))
+    write_atomically(out / name, content);
   write_atomically(out / "config.json", config.dump(2) + "\n");
   write_atomically(out / "model.py", is_onnx ? rondo_exported_onnx : rondo_exported_pytorch);
   write_atomically(out / "use.py", rondo_exported_use);

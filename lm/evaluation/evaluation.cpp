@@ -160,7 +160,7 @@ Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, cons
   const auto next = chunks_of(ids, reading);
   if (model.device() == Device::cuda && model.can_be_recorded()) {
     const EvaluationMode mode(model);
-    constexpr int64_t most = 1 << 16;  // losses
+    constexpr int64_t most = 1 << 15;  // losses
     // Pieces of lines have almost as many sizes as there are pieces.
     ChunksOnGpu chunks(model, std::max({rows_at_once, reading.streams, std::min(most, std::ssize(ids))}),
                        !reading.line_end);

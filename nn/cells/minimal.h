@@ -6,7 +6,8 @@
 //            h' = f / (f + i) h + i / (f + i) g(W_n x + b_n)
 //
 // g(x) = x + 0.5 for x >= 0, else s(x) (appendix B.3). The paper computes the logarithm of h, to which this g
-// belongs; from the same first h, here 0, the results are these in exact numbers. Stacked z n, or f i n:
+// belongs; from the same first h, here 0, the results are these in exact numbers. minLSTM is the one with
+// "length independence scaling" (algorithm 7): its two gates sum to 1. Stacked z n, or f i n:
 // weight_ih is W [2H or 3H, I].
 #pragma once
 

@@ -3,9 +3,10 @@
 //   r = s(W_a x + b_a)              i = s(W_x x + b_x)
 //   a = s(lambda)^(8 r)             h' = a h + sqrt(1 - a^2) (i x)
 //
-// lambda is a vector, at first such that s(lambda)^8 is uniform in [0.9, 0.999]. Stacked r i: weight_ih is
-// [2H, I]; if x and h differ in size, a third block projects x for h', with a bias of its own. The paper's
-// matrices W_a and W_x consist of blocks on the diagonal; these are whole, as its equations are.
+// lambda is a vector, at first such that s(lambda)^8 is uniform in [0.9, 0.999]. (The authors' code draws
+// s(lambda) itself, uniform in its square, and takes 1 in place of the root at the first step.) Stacked r i:
+// weight_ih is [2H, I]; if x and h differ in size, a third block projects x for h', with a bias of its own.
+// The paper's matrices W_a and W_x consist of blocks on the diagonal; these are whole, as its equations are.
 #pragma once
 
 #include <cmath>

@@ -8,8 +8,9 @@
 // diagonal. c' and n' are divided by exp(m'), m' = max(log f + m, log i), which cancels out of h' (15)-(17);
 // the first step takes log i, as the authors' code does. c' is the state "stored", no c that others may use,
 // because m' scales it. The paper's f may be exponential as well; here it is the sigmoid. Its block, which
-// normalises h head by head, is not part of the cell. Stacked head by head, of each i f z o: weight_ih is
-// W [4H, I], weight_hh is R [4H, H / heads].
+// normalises h head by head, is not part of the cell. The authors' code starts with R = 0 and biases of f
+// that rise over the units of a head; here they start as those of other cells. Stacked head by head, of each
+// i f z o: weight_ih is W [4H, I], weight_hh is R [4H, H / heads].
 #pragma once
 
 #include "nn/cells/gates.h"

@@ -1,7 +1,11 @@
 // A residual block around a cell, as models of linear cells are built of: De et al. 2024, "Griffin", figure
-// 2; Beck et al. 2024, "xLSTM", figure 10. LN is layer normalisation; Griffin divides by the
-// root mean square instead. The blocks of minGRU's authors (BorealisAI/minRNNs) do so, too, and begin with
-// x + convolution(x).
+// 2; Beck et al. 2024, "xLSTM", figure 10; the programs of minGRU's authors (BorealisAI/minRNNs). Each of
+// them has more, which is left out here:
+// - Griffin: a linear layer before the convolution; division by the root mean square in place of LN, the
+//   layer normalisation.
+// - xLSTM: the convolution, and swish after it, for the gates i and f alone; W in blocks, as R is; a
+//   normalisation of h head by head.
+// - minGRU: x + convolution(x) at the beginning, before the normalisation; a feed-forward layer without W_3.
 //
 //   u = LN(x)           h = cell(convolution(u))        y = x + W_o (gelu(W_g u) h)
 //   v = LN(y)           result = y + W_2 (gelu(W_1 v) (W_3 v))

@@ -5,7 +5,7 @@
 
 Needs torch and safetensors, or onnxruntime and numpy; says that it is skipped where they are not installed.
 """
-import importlib
+import importlib.util
 import json
 import os
 import pathlib
@@ -184,6 +184,8 @@ def check_exports(workshop, kind):
                 ["model.cell=lstm", "model.embedding=0", "model.biases=0", "data.unit=bytes"]]
     if kind == "onnx":
         variants.append(["model.cell=gru", "model.layers=2"])
+    if importlib.util.find_spec("sentencepiece"):
+        variants.append(["model.cell=lstm", "data.unit=pieces", "data.pieces=250"])
     for number, settings in enumerate(variants):
         run, out = folder / f"run-{number}", folder / f"out-{number}"
         sets = [word for it in settings for word in ("--set", it)]

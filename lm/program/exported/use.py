@@ -5,6 +5,7 @@
 """
 import math
 import random
+import re
 import signal
 import sys
 
@@ -15,6 +16,19 @@ symbols = [line.decode("unicode_escape").encode("latin-1") for line in lines]  #
 id_of = {symbol: i for i, symbol in enumerate(symbols)}
 unit, unknown = config["unit"], id_of.get(b"<unk>")
 line_end = id_of.get(b"<eos>" if unit == "words" else b"\n")
+if unit == "pieces":
+    from sentencepiece import SentencePieceProcessor
+    processor = SentencePieceProcessor(model_file=str(folder / "vocab.pieces"))
+
+
+def pieces_of(line):
+    """Pieces of words, each word with the space before it; bytes of what has none. U+2581 is the library's space."""
+    parts = []
+    for word in re.findall("▁|^ (?:[^▁][^ ▁]*)?| [^ ▁]*|[^ ▁]+", " " + line if line else ""):
+        for piece in [word] if word == "▁" else processor.encode(word, out_type=str):
+            part = (piece if word == "▁" else piece.replace("▁", " ")).encode()
+            parts += [part] if part in id_of else [bytes([it]) for it in part]
+    return parts
 
 
 def encode(line):
@@ -22,7 +36,7 @@ def encode(line):
     line = line if unit == "bytes" else line.removesuffix(b"\r")
     line = line.strip() if config["strip_lines"] else line
     parts = {"words": lambda: line.split(), "characters": lambda: [it.encode() for it in line.decode()],
-             "bytes": lambda: [line[i:i + 1] for i in range(len(line))]}[unit]()
+             "bytes": lambda: [line[i:i + 1] for i in range(len(line))], "pieces": lambda: pieces_of(line.decode())}[unit]()
     ids = [id_of.get(part, unknown) for part in parts]
     if None in ids:
         sys.exit(f"{parts[ids.index(None)]} is not in the vocabulary, which has no <unk> for it")
@@ -41,8 +55,9 @@ def sample(count, seed=None):
     for _ in range(count):
         log_p, states = step([symbol], states)
         shares = [0 if i == unknown else math.exp(it) for i, it in enumerate(log_p[-1].tolist())]
-        symbol = chance.choices(range(len(symbols)), shares)[0]
-        yield b"\n" if symbol == line_end else symbols[symbol] + b" " * (unit == "words")
+        begins, symbol = symbol == line_end, chance.choices(range(len(symbols)), shares)[0]
+        text = symbols[symbol].removeprefix(b" " if begins and unit == "pieces" else b"")
+        yield b"\n" if symbol == line_end else text + b" " * (unit == "words")
 
 
 if __name__ == "__main__":

@@ -28,21 +28,22 @@ Evaluation plainly_read(LanguageModel& model, std::span<const int32_t> ids, int6
 
 TEST(EvaluationOnGpu, ReplayedIsEager) {
   NEED_GPU();
-  const std::vector<int32_t> ids = some_ids(7 * 297 + 1);  // no padding
+  const std::vector<int32_t> ids = some_ids(300 * 6 + 1);  // no padding
   for (const Precision precision : {Precision::fp32, Precision::bf16})
     for (const Recipe& recipe : {recipe_of("lstm"), recipe_of("mi_gru", "model.trained_initial_states=true"),
                                  recipe_of("mlstm", "model.experts=3 model.weight_drop=0.3")}) {
+      if (precision == Precision::bf16 && recipe.language_model().model.experts == 1) continue;
       const WithPrecision in_force(precision);
       Training training(recipe, 11, ids, {}, Device::cuda);
       ASSERT_TRUE(training.model.can_be_recorded());
-      for (const int64_t streams : {1, 7, 7}) {  // before a step, after one and after two
+      for (const int64_t streams : {100, 150}) {  // before a step, and after two
         const Evaluation got = evaluate_ids(training.model, ids, {.streams = streams}, 3),
                          plain = plainly_read(training.model, ids, streams);
         EXPECT_EQ(got.nats_sum, plain.nats_sum) << recipe.language_model().model.cell << streams;
         EXPECT_EQ(got.known_nats_sum, plain.known_nats_sum);
         EXPECT_EQ(got.symbols, std::ssize(ids) - 1);
         EXPECT_EQ(got.unknowns, plain.unknowns);
-        advance(training, 1);
+        advance(training, 2);
       }
     }
   for (const Recipe& recipe :
@@ -72,11 +73,12 @@ TEST(EvaluationOnGpu, IsTheCpus) {
 // More symbols than losses are kept on the GPU at a time.
 TEST(EvaluationOnGpu, CollectsTheLossesOfALongTextInParts) {
   NEED_GPU();
-  const std::vector<int32_t> ids = some_ids((1 << 16) + 2048 + 1);
-  LanguageModel model(model_options(recipe_of("rnn", "model.layers=1").language_model()), 11, 1,
-                      Device::cuda);
-  const Evaluation plain = plainly_read(model, ids, 256), got = evaluate_ids(model, ids, {.streams = 256}, 3);
-  EXPECT_EQ(got.nats_sum, plain.nats_sum);
+  const std::vector<int32_t> ids = some_ids((1 << 15) + 2048 + 1);
+  const LanguageModelOptions options = model_options(recipe_of("rnn", "model.layers=1").language_model());
+  LanguageModel on_cpu(options, 11), on_gpu(options, 11, 1, Device::cuda);
+  const Evaluation expected = evaluate_ids(on_cpu, ids, {.streams = 256}, 3),
+                   got = evaluate_ids(on_gpu, ids, {.streams = 256}, 3);
+  EXPECT_NEAR(got.nats(), expected.nats(), 1e-5);
   EXPECT_EQ(got.symbols, std::ssize(ids) - 1);
 }
 

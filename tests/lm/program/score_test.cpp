@@ -244,7 +244,7 @@ TEST_F(ScoreTest, WordsOfTables) {
   const Words of_two = words + Words{path("more.tsv"), "--column", "sentence", "--csv"};
   EXPECT_TRUE(lines_in(output_of_lm(of_two)).at(4).starts_with("2,"));
   write_bytes(*data / "more.tsv", "sentence\tgroup\nthe dog\t2\n");
-  expect_refused(of_two, "more.tsv: its columns are not those of the tables before it");
+  expect_refused(of_two, "more.tsv, line 1: its columns are not those of the tables before it");
 }
 
 // The interval is nearly that of a normal distribution of the ratio of two means.

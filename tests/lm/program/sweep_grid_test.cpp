@@ -90,9 +90,9 @@ TEST(SweepGrid, WidthsAreChosenForANumberOfParameters) {
   }
   EXPECT_EQ(names_of(runs_of({"model.hidden=fit:1M,64"})),
             (Names{"hidden=fit%3A1M_seed=1", "hidden=64_seed=1"}));
-  EXPECT_EQ(fitted({"model.cell=slstm", "model.heads=2", "model.hidden=fit:80k"}), 134)
+  EXPECT_EQ(fitted({"model.cell=slstm", "model.layers=1", "model.heads=2", "model.hidden=fit:80k"}), 134)
       << "odd ones cannot be";
-  SweepRun adaptive = runs_of({"model.hidden=fit:500k"}, 1, "lstm-adaptive-small-wt2")[0];
+  SweepRun adaptive = runs_of({"model.hidden=fit:600k"}, 1, "lstm-adaptive-small-wt2")[0];
   fit_width(adaptive.recipe, {2500});
   EXPECT_GT(adaptive.recipe.language_model().model.hidden.front(), 15) << "narrower ones cannot be";
   EXPECT_EQ(runs_of({"model.hidden=fit:1M,64"})[1].recipe.fitted_parameters, 0);
