@@ -101,7 +101,7 @@ TEST(Sweep, TheDiagramOfWordsHasATickForEach) {
   output_of_lm(words_of(data, {"model.cell=gru,lstm", "train.steps=2"}));
   output_of_lm({"plot", data.path("sweep"), "--svg", data.path("svg")});
   const std::string svg = bytes_of_file(data.path("svg/sweep.svg"));
-  for (const char* part : {">cell gru</text>", ">cell lstm</text>", "<title>0: ", "<title>1: "})
+  for (const char* part : {">gru</text>", ">lstm</text>", ">model.cell</text>", "<title>0: ", "<title>1: "})
     expect_contains(svg, part);
   EXPECT_EQ(svg.find("stroke-linejoin"), std::string::npos) << "a line from one word to the other";
 }
