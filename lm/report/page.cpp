@@ -320,7 +320,7 @@ constexpr const char* style = R"(
 @media (prefers-color-scheme: dark) {
   :root { --page: #16181b; --ink: #d6d6d6; --soft: #9a9a9a; --rule: #3a3d41; }
 }
-body { margin: 0 auto; max-width: 84rem; padding: 1.5rem; background: var(--page); color: var(--ink);
+body { margin: 0 auto; max-width: 84rem; padding: 1.5rem 1rem; background: var(--page); color: var(--ink);
   font: 15px/1.5 sans-serif; }
 h1 { font-size: 1.35rem; margin: 0 0 0.5rem; overflow-wrap: anywhere; }
 p { margin: 0.25rem 0; color: var(--soft); }

@@ -130,7 +130,8 @@ struct PlotScale {
           "[svg] the axis '{}' cannot reach from {} to {}", axis.label, low, high);
     if (axis.names.empty())
       ticks = axis.ticks.empty() ? round_ticks(low, high, axis.logarithmic) : axis.ticks;
-    if (axis.whole && std::floor(high) >= std::max(1.0, std::ceil(low)))
+    if (axis.whole && is_one_value) ticks = {(low + high) / 2};
+    if (axis.whole && std::floor(high) > std::ceil(low))
       std::erase_if(ticks, [](double it) { return std::abs(it - std::round(it)) > 1e-9; });
     for (std::size_t i = 0; i < axis.names.size(); ++i) ticks.push_back(static_cast<double>(i));
   }

@@ -16,7 +16,7 @@ struct PlotAxis {
   std::string label{};
   bool logarithmic = false;            // then values of 0 and below are not drawn
   std::optional<double> from{}, to{};  // none: as the values need
-  bool whole = false;                  // has ticks at whole numbers alone, if there are any above 0
+  bool whole = false;                  // has ticks at whole numbers alone, if there are several
   std::vector<double> ticks{};         // none: round numbers
   std::vector<std::string> names{};    // of the values 0, 1, 2, ..., if they are no numbers
 };

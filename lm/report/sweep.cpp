@@ -245,7 +245,7 @@ struct SweepDrawing {
     }
     const Mean its = best_row ? mean_score(*best_row, kind, score.key) : Mean();
     if (its.n > 0 && score.key == "perplexity") {
-      plot.title += fmt::format(", in grey within {} of the best", half_band);
+      plot.y.label += fmt::format(" (grey: best ± {})", half_band);
       plot.band = {its.value - half_band, its.value + half_band};
     }
     return plot;

@@ -180,7 +180,8 @@ Texts ticks_of(const std::vector<double>& xs, PlotAxis axis) {
   const std::string svg = svg_of(plot);
   const std::regex text("text-anchor='middle'>([^<]+)<");
   Texts texts;
-  for (std::sregex_iterator it(svg.begin(), svg.end(), text), none; it != none; ++it) texts.push_back((*it)[1]);
+  for (std::sregex_iterator it(svg.begin(), svg.end(), text), none; it != none; ++it)
+    texts.push_back((*it)[1]);
   return texts;
 }
 
@@ -188,7 +189,7 @@ TEST(SvgPlot, TicksAreWhereTheAxisWantsThem) {
   EXPECT_EQ(ticks_of({0, 1}, {}), (Texts{"0", "0.2", "0.4", "0.6", "0.8", "1"}));
   EXPECT_EQ(ticks_of({0, 1}, {.whole = true}), (Texts{"0", "1"}));
   EXPECT_EQ(ticks_of({1}, {.whole = true}), (Texts{"1"}));
-  EXPECT_EQ(ticks_of({0, 0.1}, {.whole = true}).size(), 6u) << "less than an epoch";
+  EXPECT_EQ(ticks_of({0.6, 1}, {.whole = true}).size(), 5u) << "less than an epoch";
   EXPECT_EQ(ticks_of({24, 25, 96}, {.ticks = {24, 25, 96}}), (Texts{"24", "96"})) << "25 has no room";
 }
 

@@ -75,9 +75,8 @@ TEST_F(Sweeps, EndWithTheirTable) {
 TEST_F(Sweeps, TheDiagramHasPoints) {
   output_of_lm({"plot", data->path("sweep"), "--svg", data->path("svg")});
   const std::string svg = bytes_of_file(data->path("svg/sweep.svg"));
-  for (const char* part :
-       {">small: perplexity of the validation text, in grey within 0.25 of the best</text>",
-        ">model.hidden</text>"})
+  for (const char* part : {">small: perplexity of the validation text</text>",
+                           ">perplexity (grey: best ± 0.25)</text>", ">model.hidden</text>"})
     expect_contains(svg, part);
   for (const Json& row : rows_of_table({data->path("sweep")}))
     expect_contains(svg, fmt::format("<title>{}: {:.6g} ±", row.at("hidden").get<int>(),
