@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
@@ -91,9 +90,7 @@ struct CurveDrawing {
     while (names.size() > 1) {
       const std::string word = names[0].substr(0, names[0].find_first_of("-=") + 1);
       for (const std::string& it : names)
-        if (!word.ends_with('-') || !it.starts_with(word) ||
-            !std::isalpha(static_cast<unsigned char>(it[word.size()])))
-          return;
+        if (!word.ends_with('-') || !it.starts_with(word) || it[word.size()] < 'a') return;
       for (std::string& it : names) it.erase(0, word.size());
     }
   }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Pages of `lm plot` in a real browser: five runs, a sweep, probes. screenshots.py LM RUNS FOLDER
 writes screenshots of them, light and dark, to FOLDER, and checks there that no text lies on another, outside its diagram or
-outside the page, and that none is less than 8 pixels high. RUNS is docs/runs. Exit status 77, skipped, where no Chromium is installed."""
+outside the page, and that none is less than 8 pixels high. RUNS is docs/runs. Exit status 77, skipped, where no Chromium is
+installed."""
 import html
 import json
 import pathlib
