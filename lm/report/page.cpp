@@ -69,8 +69,10 @@ struct CurveDrawing {
       if (usual_unit(*run->recipe().task) != unit) unit = PublishedUnit::nats;
     for (const Runs& group : groups) paths.push_back(path_of(group));
     names = names_of_runs(paths);
+    shorten(names);
     for (std::size_t i = 0; i < groups.size(); ++i)
       if (groups[i].size() > 1) names[i] += fmt::format(", {} seeds", groups[i].size());
+    if (groups.size() == 1) names[0].clear();  // a legend of one line says nothing
   }
 
   /// The path of a run; of several the first one's without the seed at its end, as in hidden=96_seed=1 or
@@ -82,8 +84,18 @@ struct CurveDrawing {
     return without.empty() ? path : without;
   }
 
+  /// Leaves out the words that all names begin with: "bn-lstm" of "attentive-reader-bn-lstm".
+  static void shorten(std::vector<std::string>& names) {
+    while (names.size() > 1) {
+      const std::string word = names[0].substr(0, names[0].find_first_of("-=") + 1);
+      for (const std::string& it : names)
+        if (!word.ends_with('-') || !it.starts_with(word) || it[word.size()] < 'a') return;
+      for (std::string& it : names) it.erase(0, word.size());
+    }
+  }
+
   Plot empty_plot(const std::string& title, const PlotAxis& y) const {
-    return {.title = title, .x = {.label = "epochs", .from = 0}, .y = y};
+    return {.title = title, .x = {.label = "epochs", .whole = true}, .y = y};
   }
   /// The means of `value` over each line that all runs of a group have logged.
   template <class Line, class Value>
@@ -135,7 +147,7 @@ struct CurveDrawing {
     for (const PlotCurve& curve : plot.curves) {
       const bool is_long = curve.width == thin && curve.points.size() >= 20;
       for (std::size_t i = is_long ? curve.points.size() / 20 + 1 : 0; i < curve.points.size(); ++i)
-        highest = std::fmax(highest, curve.points[i].y);
+        highest = std::fmax(highest, curve.points[i].y + curve.points[i].deviation);
     }
     if (std::isfinite(highest)) plot.y.to = 1.02 * highest;
     return plot;
@@ -143,7 +155,7 @@ struct CurveDrawing {
   Plot score(const ScoreStyle& style) const {
     const bool is_share = style.key == "accuracy" || style.key == "cer" || style.key == "wer";
     Plot plot =
-        empty_plot(style.name + " of the validation text", {.label = style.name + (is_share ? " (%)" : "")});
+        empty_plot("Validation text: " + style.name, {.label = style.name + (is_share ? " (%)" : "")});
     for (std::size_t i = 0; i < groups.size(); ++i)
       add_evaluations(plot, i, [&](const LoggedEvaluation& it) { return score_in(it.scores, style.key); });
     return plot;
@@ -221,7 +233,7 @@ Plot gradients_plot(const std::vector<ProbedRun>& runs) {
 /// The gradients at some steps, of the probes in the logs, as in Figure 1 (a).
 Plot epochs_plot(const std::vector<ProbedRun>& runs) {
   Plot plot{.title = gradient_title(runs) + ", training text",
-            .x = {.label = "epochs"},
+            .x = {.label = "epochs", .whole = true},
             .y = {.label = "ln |dC/dh_t|"}};
   for (const ProbedRun& run : runs)
     for (std::size_t l = 0; l < run.probed.layers.size(); ++l)
@@ -251,8 +263,8 @@ std::vector<Plot> histograms(const std::vector<ProbedRun>& runs,
           bars.points.insert(bars.points.end(), {{x, share}, {x + width, share}});
         }
         bars.points.push_back({it.to(), 0});
-        plots.push_back({.title = fmt::format("{}: {}, {} text", legend_of(run, layer), name, run.split),
-                         .x = {.label = name},
+        plots.push_back({.title = legend_of(run, layer),
+                         .x = {.label = fmt::format("{}, {} text", name, run.split)},
                          .y = {.label = "share", .from = 0},
                          .curves = {std::move(bars)}});
       }
@@ -303,14 +315,13 @@ constexpr const char* style = R"(
 @media (prefers-color-scheme: dark) {
   :root { --page: #16181b; --ink: #d6d6d6; --soft: #9a9a9a; --rule: #3a3d41; }
 }
-body { margin: 0 auto; max-width: 84rem; padding: 1.5rem; background: var(--page); color: var(--ink);
+body { margin: 0 auto; max-width: 84rem; padding: 1.5rem 1rem; background: var(--page); color: var(--ink);
   font: 15px/1.5 sans-serif; }
 h1 { font-size: 1.35rem; margin: 0 0 0.5rem; overflow-wrap: anywhere; }
 p { margin: 0.25rem 0; color: var(--soft); }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(30rem, 100%), 1fr)); gap: 1.5rem; }
 figure { margin: 0; min-width: 0; overflow-x: auto; }
-#activations, #gates { grid-column: 1 / -1; }
-figure > svg { display: block; width: 100%; min-width: 30rem; height: auto; fill: var(--ink); }
+figure > svg { display: block; width: 100%; height: auto; fill: var(--ink); }
 figcaption { color: var(--soft); font-size: 0.85rem; }
 .table { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; }

@@ -59,7 +59,7 @@ std::string svg_escaped(const std::string& text) {
 
 namespace {
 
-constexpr double letter = 7.2;           // the width of a letter that is 13 pixels high
+constexpr double letter = 8;             // the width of a letter that is 13 pixels high, in wide typefaces
 constexpr const char* grey = "#767676";  // legible on white and on black, as are these
 constexpr std::array colours = {"#2b7bd9", "#d9822b", "#2b9e5f", "#b05fd0", "#d9463b",
                                 "#1f9bb0", "#9c7450", "#d9609f", "#8a9a1f", "#7d86c0"};
@@ -128,7 +128,11 @@ struct PlotScale {
     low = axis.from.value_or(low), high = axis.to.value_or(high);
     check(low < high && shows(low) && std::isfinite(high - low),
           "[svg] the axis '{}' cannot reach from {} to {}", axis.label, low, high);
-    if (axis.names.empty()) ticks = round_ticks(low, high, axis.logarithmic);
+    if (axis.names.empty())
+      ticks = axis.ticks.empty() ? round_ticks(low, high, axis.logarithmic) : axis.ticks;
+    if (axis.whole && is_one_value) ticks = {(low + high) / 2};
+    if (axis.whole && std::floor(high) > std::ceil(low))
+      std::erase_if(ticks, [](double it) { return std::abs(it - std::round(it)) > 1e-9; });
     for (std::size_t i = 0; i < axis.names.size(); ++i) ticks.push_back(static_cast<double>(i));
   }
   double operator()(double value) const {
@@ -138,21 +142,22 @@ struct PlotScale {
 
 /// A diagram in the making.
 struct PlotPicture : Picture {
-  static constexpr double line_height = 18, left = 72, right = 24, top = 34, past_the_edge = 11;
+  static constexpr double line_height = 18, left = 56, right = 24, top = 34, past_the_edge = 11;
 
-  explicit PlotPicture(const Plot& of) : Picture{640, 400}, plot(of) {
+  /// On a telephone, 368 pixels wide, letters of such a picture are still more than 8 pixels high.
+  PlotPicture(const Plot& of, double columns) : Picture{560 / columns}, plot(of) {
     text(left, 20, "start", plot.title, " font-size='15'");
     std::vector<LegendEntry> legend = legend_entries();
     double widest = 0, widest_name = 0;
     for (const LegendEntry& it : legend) widest = std::max(widest, width_of(it.label));
     width = std::max(width, left + 15.0 / 13 * width_of(plot.title));
-    if (!legend.empty()) width = std::max(width, 400 + widest);  // nothing is taken from the curves
+    if (!legend.empty()) width = std::max(width, 340 + widest);  // nothing is taken from the curves
     for (const std::string& it : plot.x.names) widest_name = std::max(widest_name, width_of(it));
     x.begin = left, x.end = width - (legend.empty() ? right : widest + 40);
     upright_names = widest_name * static_cast<double>(plot.x.names.size()) > x.end - x.begin;
     const double bottom = 52 + (upright_names ? widest_name - 10 : 0);
     const double of_legend = line_height * static_cast<double>(legend.size());
-    height = std::max(height, top + bottom + std::max(250.0, of_legend));
+    height = top + bottom + std::max(264 / columns, of_legend);
     y.begin = height - bottom, y.end = top;
     choose_ranges();
     draw_axes();
@@ -244,14 +249,15 @@ struct PlotPicture : Picture {
 
   void draw_axes() {
     const char* pale = " stroke-opacity='0.3'";
+    double free = 0;  // from here on no text stands below the axis
     for (const double tick : x.ticks) {
       line(x(tick), y.begin, x(tick), y.begin + 5, grey, 1, pale);
       const std::string words =
           plot.x.names.empty() ? tick_text(tick) : plot.x.names[static_cast<std::size_t>(tick)];
       if (upright_names)
         upright_text(x(tick) + 4.5, y.begin + 10, "end", words);
-      else
-        text(x(tick), y.begin + 20, "middle", words);
+      else if (const double half = width_of(words) / 2; x(tick) - half >= free)
+        text(x(tick), y.begin + 20, "middle", words), free = x(tick) + half + letter;
     }
     for (const double tick : y.ticks) {
       line(x.begin, y(tick), x.end, y(tick), grey, 1, pale);
@@ -278,7 +284,7 @@ struct PlotPicture : Picture {
     if (!upper.empty())
       put("<polygon points='{}{}' fill='{}' fill-opacity='0.2'/>", upper, lower, colour_of(number));
     if (curve.filled) {
-      put("<path d='{}' fill='{}' fill-opacity='0.4'/>", path, colour_of(number));
+      put("<path d='{}' fill='{}' fill-opacity='0.6'/>", path, colour_of(number));
       return;
     }
     if (!path.empty() && curve.width > 0)
@@ -307,7 +313,7 @@ struct PlotPicture : Picture {
 };
 
 Picture picture_of(const Alignment& map) {
-  constexpr double square = 22, margin = 8;
+  constexpr double square = 18, margin = 8;
   const auto widest = [](const std::vector<std::string>& labels) {
     double most = letter;
     for (const std::string& it : labels) most = std::max(most, width_of(it));
@@ -318,17 +324,18 @@ Picture picture_of(const Alignment& map) {
                   top + square * static_cast<double>(map.target.size()) + margin};
   const auto at = [](double begin, std::size_t i) { return begin + square * static_cast<double>(i); };
   for (std::size_t column = 0; column < map.source.size(); ++column)
-    picture.upright_text(at(left, column) + 0.7 * square, top - margin, "start", map.source[column]);
+    picture.upright_text(at(left, column) + 0.75 * square, top - margin, "start", map.source[column]);
   for (std::size_t row = 0; row < map.target.size(); ++row) {
-    picture.text(left - margin, at(top, row) + 0.7 * square, "end", map.target[row]);
+    picture.text(left - margin, at(top, row) + 0.75 * square, "end", map.target[row]);
     for (std::size_t column = 0; column < map.source.size(); ++column)
       picture.box(at(left, column), at(top, row), square - 1, square - 1, colours[0],
-                  std::clamp(map.weights[row][column], 0.0f, 1.0f));
+                  std::sqrt(std::clamp(map.weights[row][column], 0.0f, 1.0f)));
   }
   return picture;
 }
 
 std::string svg_document(const std::vector<Picture>& pictures, std::size_t columns) {
+  constexpr double smallest = 8.0 / 13;  // letters of 8 pixels; what has less room is moved in its window
   std::string drawn;
   double x = 0, y = 0, width = 0, height = 0;  // of the whole, and of a row
   for (std::size_t i = 0; i < pictures.size(); ++i) {
@@ -339,9 +346,9 @@ std::string svg_document(const std::vector<Picture>& pictures, std::size_t colum
   }
   return fmt::format(
       "<svg xmlns='http://www.w3.org/2000/svg' width='{0:.0f}' height='{1:.0f}' viewBox='0 0 {0:.0f} "
-      "{1:.0f}' "
-      "font-family='sans-serif' font-size='13' fill='{2}'>\n{3}</svg>\n",
-      width, y + height, grey, drawn);
+      "{1:.0f}' style='min-width: {2:.0f}px' font-family='sans-serif' font-size='13' "
+      "fill='{3}'>\n{4}</svg>\n",
+      width, y + height, smallest * width, grey, drawn);
 }
 
 }  // namespace
@@ -356,7 +363,7 @@ bool has_points(const Plot& plot) {
 std::string svg_of(const std::vector<Plot>& plots, std::size_t columns) {
   std::vector<Picture> pictures;
   for (const Plot& it : plots) {
-    const PlotPicture drawn(it);
+    const PlotPicture drawn(it, static_cast<double>(columns));
     pictures.push_back({drawn.width, drawn.height, drawn.svg});
   }
   return svg_document(pictures, columns);

@@ -16,6 +16,8 @@ struct PlotAxis {
   std::string label{};
   bool logarithmic = false;            // then values of 0 and below are not drawn
   std::optional<double> from{}, to{};  // none: as the values need
+  bool whole = false;                  // has ticks at whole numbers alone, if there are several
+  std::vector<double> ticks{};         // none: round numbers
   std::vector<std::string> names{};    // of the values 0, 1, 2, ..., if they are no numbers
 };
 
@@ -52,10 +54,11 @@ std::vector<double> round_ticks(double from, double to, bool logarithmic = false
 /// Returns "0.25", "12.5k", "3M", "1e-05".
 std::string tick_text(double tick);
 
-/// Draws pictures in rows of `columns`. Throws Error for one that has nothing to draw.
+/// Draws pictures in rows of `columns`, the smaller the more of them. Throws Error for one that has nothing
+/// to draw.
 std::string svg_of(const std::vector<Plot>& plots, std::size_t columns = 1);
 /// Draws the weights as squares, in rows of the target and columns of the source: the larger, from 0 to 1,
-/// the stronger the colour.
+/// the stronger the colour, by its square root, so that small weights are seen.
 std::string svg_of(const std::vector<Alignment>& alignments);
 inline std::string svg_of(const Plot& plot) { return svg_of(std::vector<Plot>{plot}); }
 

@@ -220,7 +220,7 @@ struct SweepDrawing {
   Plot plot(std::size_t kind) const {
     Plot plot{.title = fmt::format("{}: {} of the {} text", recipe, score.name,
                                    kind == valid_kind ? "validation" : "test"),
-              .x = {.label = x},
+              .x = {.label = x.empty() && keys.size() == 1 ? keys[0] : x},
               .y = {.label = score.name}};
     if (!x.empty())
       plot.x.logarithmic = x_of(rows.front()) > 0 && x_of(rows.back()) >= 20 * x_of(rows.front());
@@ -231,11 +231,13 @@ struct SweepDrawing {
       if (its.n == 0) continue;
       PlotCurve& curve = curves[x.empty() ? "" : curve_of(row)];
       if (best_row == &row) curve.ringed = curve.points.size();
+      if (x != parameters && !x.empty() && (plot.x.ticks.empty() || plot.x.ticks.back() < x_of(row)))
+        plot.x.ticks.push_back(x_of(row));
       const auto place = static_cast<double>(plot.x.names.size());
       curve.points.push_back({x.empty() ? place : x_of(row), its.value, its.deviation});
       if (!x.empty()) continue;
       curve.width = 0;
-      plot.x.names.push_back(curve_of(row));
+      plot.x.names.push_back(keys.size() == 1 ? value(row, keys[0]) : curve_of(row));
     }
     for (auto& [label, curve] : curves) {
       curve.label = label;
@@ -243,7 +245,7 @@ struct SweepDrawing {
     }
     const Mean its = best_row ? mean_score(*best_row, kind, score.key) : Mean();
     if (its.n > 0 && score.key == "perplexity") {
-      plot.title += fmt::format(", in grey within {} of the best", half_band);
+      plot.y.label += fmt::format(" (grey: best ± {})", half_band);
       plot.band = {its.value - half_band, its.value + half_band};
     }
     return plot;

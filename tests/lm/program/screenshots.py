@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Pages of `lm plot` in a real browser: five runs, a sweep, probes. screenshots.py LM RUNS FOLDER
 writes screenshots of them, light and dark, to FOLDER, and checks there that no text lies on another, outside its diagram or
-outside the page. RUNS is docs/runs. Exit status 77, skipped, where no Chromium is installed."""
+outside the page, and that none is less than 8 pixels high. RUNS is docs/runs. Exit status 77, skipped, where no Chromium is
+installed."""
 import html
 import json
 import pathlib
@@ -24,8 +25,11 @@ const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
                        Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
 for (const svg of document.querySelectorAll('figure > svg')) {
   const texts = [...svg.querySelectorAll('text')], whole = box(svg);
+  const scale = whole.width / svg.viewBox.baseVal.width;
   texts.forEach((a, i) => {
     const of = box(a);
+    if (parseFloat(getComputedStyle(a).fontSize) * scale < 7.9)
+      complaints.push(`'${a.textContent}' is too small in ${svg.parentNode.id}`);
     if (of.left < whole.left - 1 || of.right > whole.right + 1 || of.top < whole.top - 1 || of.bottom > whole.bottom + 1)
       complaints.push(`'${a.textContent}' is outside of ${svg.parentNode.id}`);
     texts.slice(0, i).forEach(b => {
@@ -86,7 +90,7 @@ def main():
         for name, (words, expected) in pages.items():
             page = shop.path / f"{name}.html"
             shop.must("plot", *words, "--out", page)
-            for width, height in ((1400, 1900), (420, 1600)):  # a desk and a telephone
+            for width, height in ((1400, 1900), (500, 1600)):  # a desk, and the narrowest window of Chromium
                 result = look_at(page, name if width > 1000 else f"{name}-narrow", folder, width, height)
                 failures += [f"{name}, {width} wide: {it}" for it in result["complaints"]]
                 missing = expected - set(result["figures"])

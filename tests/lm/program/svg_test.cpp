@@ -102,7 +102,7 @@ TEST(SvgPlot, DrawsHistogramsFromZero) {
 TEST(HeatMaps, HaveStrongerSquaresForLargerValues) {
   const std::string svg = svg_of(std::vector<Alignment>{{{"a", "<b>"}, {"the long name"}, {{0.25f, 1}}}});
   EXPECT_EQ(numbers_at(svg, "fill-opacity='" + number + "'[^]*fill-opacity='" + number + "'"),
-            (Numbers{0.25, 1}));
+            (Numbers{0.5, 1}));
   for (const char* text : {">a<", ">&lt;b&gt;<", ">the long name<"}) expect_contains(svg, text);
 }
 
@@ -131,9 +131,9 @@ TEST(SvgPlot, SeveralInAGrid) {
   expect_well_formed(svg);
   const Numbers size = numbers_at(svg, "viewBox='0 0 " + number + " " + number + "'");
   const Numbers third =
-      numbers_at(svg, "translate\\(640 0\\)[^]*<g transform='translate\\(" + number + " " + number);
-  EXPECT_EQ(size, (Numbers{1280, 800}));
-  EXPECT_EQ(third, (Numbers{0, 400}));
+      numbers_at(svg, "translate\\(280 0\\)[^]*<g transform='translate\\(" + number + " " + number);
+  EXPECT_EQ(size, (Numbers{560, 436}));
+  EXPECT_EQ(third, (Numbers{0, 218}));
 }
 
 // Beside the ends of the curves, in the order of these; no colour stands for two curves.
@@ -171,6 +171,26 @@ TEST(SvgPlot, NamesOfAnAxisHaveATickEach) {
   EXPECT_EQ(svg_of(plot).find("rotate(-90)' text-anchor='end'"), std::string::npos);
   plot.x.names[0] = std::string(90, 'n');
   expect_contains(svg_of(plot), "rotate(-90)' text-anchor='end'>lstm<");
+}
+
+/// The numbers below the x axis.
+Texts ticks_of(const std::vector<double>& xs, PlotAxis axis) {
+  Plot plot{.x = std::move(axis), .curves = {{}}};
+  for (const double x : xs) plot.curves[0].points.push_back({x, 0});
+  const std::string svg = svg_of(plot);
+  const std::regex text("text-anchor='middle'>([^<]+)<");
+  Texts texts;
+  for (std::sregex_iterator it(svg.begin(), svg.end(), text), none; it != none; ++it)
+    texts.push_back((*it)[1]);
+  return texts;
+}
+
+TEST(SvgPlot, TicksAreWhereTheAxisWantsThem) {
+  EXPECT_EQ(ticks_of({0, 1}, {}), (Texts{"0", "0.2", "0.4", "0.6", "0.8", "1"}));
+  EXPECT_EQ(ticks_of({0, 1}, {.whole = true}), (Texts{"0", "1"}));
+  EXPECT_EQ(ticks_of({1}, {.whole = true}), (Texts{"1"}));
+  EXPECT_EQ(ticks_of({0.6, 1}, {.whole = true}).size(), 5u) << "less than an epoch";
+  EXPECT_EQ(ticks_of({24, 25, 96}, {.ticks = {24, 25, 96}}), (Texts{"24", "96"})) << "25 has no room";
 }
 
 TEST(SvgPlot, HugeAndEqualValuesEnd) {
