@@ -1,0 +1,22 @@
+// Solutions of docs/tour/10_time.md.
+#pragma once
+
+#include <cstdint>
+
+#include "tensor/error.h"
+
+namespace rondo::tour {
+
+/// 10.1: of the products of y = x W^T, forward and backward: x [rows, I], W [O, I], which is trained.
+inline int64_t operations(int64_t rows, int64_t I, int64_t O, bool x_needs_gradient) {
+  const int64_t product = 2 * rows * I * O;  // y, and dW, and dx
+  return (x_needs_gradient ? 3 : 2) * product;
+}
+
+/// 10.2: operations that a symbol costs a training step of a model with an embedding [V, E], an LSTM of H
+/// units and an output layer [V, H]; without biases and gates. The embedding is not trained by products.
+inline int64_t operations_of_a_symbol(int64_t V, int64_t E, int64_t H) {
+  return 6 * (4 * H * (E + H) + V * H);
+}
+
+}  // namespace rondo::tour
