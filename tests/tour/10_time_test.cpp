@@ -8,7 +8,6 @@
 #include "tensor/profile.h"
 
 namespace rondo::tour {
-namespace {
 
 TEST(Tour10, AWeightCostsSixOperations) {
   constexpr int64_t B = 20, I = 65, O = 260;
@@ -25,10 +24,4 @@ TEST(Tour10, AWeightCostsSixOperations) {
   }
 }
 
-TEST(Tour10, AModelIsAsFastAsItsProducts) {
-  EXPECT_EQ(operations_of_a_symbol(1, 1, 1), 54);
-  EXPECT_EQ(operations_of_a_symbol(10'000, 200, 650), 52'260'000);
-}
-
-}  // namespace
 }  // namespace rondo::tour

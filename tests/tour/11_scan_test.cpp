@@ -7,7 +7,6 @@
 #include "tensor/random.h"
 
 namespace rondo::tour {
-namespace {
 
 TEST(Tour11, AScanInRoundsGivesWhatTheLoopGives) {
   constexpr int64_t T = 8;
@@ -32,5 +31,4 @@ TEST(Tour11, QuotientsOverflowAndLogarithmsDoNot) {
   for (const int T : {1, 127, 128, 200}) EXPECT_NEAR(by_logarithms(T), 1 - std::pow(0.5, T), 1e-4);
 }
 
-}  // namespace
 }  // namespace rondo::tour

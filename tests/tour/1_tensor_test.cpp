@@ -7,7 +7,6 @@
 #include "tensor/random.h"
 
 namespace rondo::tour {
-namespace {
 
 // With columns() in place of row_stride() the rows of the parts, which lie 10 apart, would be read from 4
 // apart.
@@ -32,5 +31,4 @@ TEST(Tour1, AViewWritesIntoTheWhole) {
   EXPECT_GT(x.version(), before);
 }
 
-}  // namespace
 }  // namespace rondo::tour

@@ -8,7 +8,6 @@
 #include "nn/cells/gates.h"
 
 namespace rondo::tour {
-namespace {
 
 TEST(Tour2, ABodyRunsOnADualNumber) {
   const auto y = SoftsignOfTheTour{}(dual_input<0>(Scalar(-3)));
@@ -23,5 +22,4 @@ TEST(Tour2, TheTypeSaysWhichPartialsThereAre) {
   EXPECT_EQ(inputs_of_memory, std::remove_cvref_t<decltype(both.rest.first)>::mask);
 }
 
-}  // namespace
 }  // namespace rondo::tour

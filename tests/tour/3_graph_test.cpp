@@ -6,7 +6,6 @@
 #include "tensor/random.h"
 
 namespace rondo::tour {
-namespace {
 
 TEST(Tour3, ADetachedFactorIsAConstant) {
   const Tensor value = Tensor::filled({1}, 3), gradient = Tensor::zeros({1});
@@ -27,5 +26,4 @@ TEST(Tour3, TheGradientOfAllStepsIsOneProduct) {
     for (int64_t j = 0; j < H; ++j) EXPECT_NEAR(dU[i].data()[j], sum[i].data()[j], 1e-5);
 }
 
-}  // namespace
 }  // namespace rondo::tour

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 namespace rondo::tour {
-namespace {
 
 TEST(Tour4, AllWeightsAreOneBuffer) {
   const TwoLayers model;
@@ -31,5 +30,4 @@ TEST(Tour4, AnOptimizerTrainsTheRangeThatItIsGiven) {
   EXPECT_EQ(i, 4u);
 }
 
-}  // namespace
 }  // namespace rondo::tour

@@ -6,7 +6,6 @@
 #include "nn/recurrent/recurrent_layer.h"
 
 namespace rondo::tour {
-namespace {
 
 struct OneLayer : Module {
   static constexpr int64_t I = 3, H = 2;
@@ -47,5 +46,4 @@ TEST(Tour5, AComplexStepLosesNoDigit) {
   EXPECT_GT(error(1e-12), 1e-7);  // 4 digits: rounding, 1e-16 / d
 }
 
-}  // namespace
 }  // namespace rondo::tour

@@ -9,7 +9,6 @@
 #include "tensor/random.h"
 
 namespace rondo::tour {
-namespace {
 
 TEST(Tour6, TheGradientIsPMinusY) {
   const std::vector<double> logits = {0.5, -1, 3};
@@ -44,5 +43,4 @@ TEST(Tour6, AGradientThroughTime) {
     for (int64_t j = 0; j < H; ++j) EXPECT_NEAR(by_hand[i].data()[j], dU[i].data()[j], 1e-5);
 }
 
-}  // namespace
 }  // namespace rondo::tour

@@ -10,7 +10,6 @@
 #include "autograd/operators.h"
 
 namespace rondo::tour {
-namespace {
 
 struct LineOfTheTour : Module {
   LineOfTheTour() { finalize(1); }
@@ -58,5 +57,4 @@ TEST(Tour7, ALossFalls) {
   EXPECT_LT(model.loss_of(text).value().item(), 0.1);
 }
 
-}  // namespace
 }  // namespace rondo::tour

@@ -7,7 +7,6 @@
 #include <vector>
 
 namespace rondo::tour {
-namespace {
 
 TEST(Tour8, AMaskKeepsTheMean) {
   const Tensor mask({100'000});
@@ -24,5 +23,4 @@ TEST(Tour8, AUnitThatIsDroppedIsDroppedAtEachStep) {
   EXPECT_EQ(dropped(x, mask).to_vector(), (std::vector<real>{0, 6, 6, 6, 0, 6, 0, 6, 6, 6, 0, 6}));
 }
 
-}  // namespace
 }  // namespace rondo::tour

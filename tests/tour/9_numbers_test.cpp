@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 namespace rondo::tour {
-namespace {
 
 TEST(Tour9, AUniformChoiceHasThePerplexityOfItsSize) {
   const Figures uniform = figures_of({1 / 64.0, 1 / 64.0, 1 / 64.0});
@@ -23,5 +22,4 @@ TEST(Tour9, EachSymbolButTheFirstIsScoredOnce) {
     EXPECT_EQ(times_scored(ids, count), expected) << count << " streams";
 }
 
-}  // namespace
 }  // namespace rondo::tour

@@ -12,10 +12,4 @@ inline int64_t operations(int64_t rows, int64_t I, int64_t O, bool x_needs_gradi
   throw Error("exercise 10.1 is not written yet");
 }
 
-/// 10.2: operations that a symbol costs a training step of a model with an embedding [V, E], an LSTM of H
-/// units and an output layer [V, H]; without biases and gates. The embedding is not trained by products.
-inline int64_t operations_of_a_symbol(int64_t V, int64_t E, int64_t H) {
-  throw Error("exercise 10.2 is not written yet");
-}
-
 }  // namespace rondo::tour

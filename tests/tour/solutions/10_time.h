@@ -13,10 +13,4 @@ inline int64_t operations(int64_t rows, int64_t I, int64_t O, bool x_needs_gradi
   return (x_needs_gradient ? 3 : 2) * product;
 }
 
-/// 10.2: operations that a symbol costs a training step of a model with an embedding [V, E], an LSTM of H
-/// units and an output layer [V, H]; without biases and gates. The embedding is not trained by products.
-inline int64_t operations_of_a_symbol(int64_t V, int64_t E, int64_t H) {
-  return 6 * (4 * H * (E + H) + V * H);
-}
-
 }  // namespace rondo::tour

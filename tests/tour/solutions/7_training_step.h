@@ -5,33 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/cross_entropy.h"
-#include "nn/layers/embedding.h"
-#include "nn/layers/linear.h"
-#include "nn/recurrent/recurrent_layer.h"
 #include "optim/optimizer.h"
 #include "optim/step_control.h"
+#include "tests/tour/character_model.h"
 
 namespace rondo::tour {
-
-struct CharacterModel : Module {
-  static constexpr int64_t H = 32;
-  explicit CharacterModel(int64_t V) : characters(*this, "encoder", V, H), decoder(*this, "decoder", H, V) {
-    finalize(1);
-  }
-
-  /// The mean loss of text[1], text[2], .. in nats, each predicted from those before it; B = 1.
-  Variable loss_of(const std::vector<int32_t>& text) {
-    const int64_t T = std::ssize(text) - 1;
-    const Variable x = reshape(characters(tokens({text.begin(), text.end() - 1})), {T, 1, H});
-    const Variable h = rnn(x, {Tensor::zeros({1, H}), Tensor::zeros({1, H})}).output;
-    return mean(cross_entropy(decoder(reshape(h, {T, H})), tokens({text.begin() + 1, text.end()})));
-  }
-
-  Embedding characters;
-  RecurrentLayer rnn{*this, "lstm", "_l0", pytorch_cell(H, H)};
-  Linear decoder;
-};
 
 /// 7.1: w and b after a step of SGD on (y - 3)^2 with y = w x + b, at x = 2.
 inline std::pair<double, double> step_of_sgd(double w, double b, double rate) {
