@@ -6,6 +6,7 @@
 #   JOBS=N       parallel compilations (default: one per core)
 #   SECONDS=60 TARGETS="settings ..."   for `make fuzz`: seconds for each target
 #   THREADS=N PEERS="PYTHON ..." ONLY="RECIPE ..."   for `make bench`: see docs/speed.md
+#   ONLY=3       for `make tour`: a chapter; TOUR=solutions grades the solutions
 #   GPU_BUILD=DIR   for `make gpu-first`, `gpu-visit`, `gpu-check` and `gpu-bench`: the programs to use (default: build-gpu)
 #   TRAIN="--recipe R --data DIR ..."   for `make gpu-visit`: what to train
 #   PREFIX=/usr/local DESTDIR=   for `make install`
@@ -39,7 +40,7 @@ compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
 run_tests = [ -z "$$TMPDIR" ] && [ "$$(df --output=avail /dev/shm 2>/dev/null | tail -1)" -gt 4000000 ] 2>/dev/null && export TMPDIR=/dev/shm; \
  ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $$(($(JOBS) + 1))
 
-.PHONY: all help deps deps-test run everything test install install-double bench check check-format check-tidy check-cuda check-sanitize \
+.PHONY: all help deps deps-test run everything test tour install install-double bench check check-format check-tidy check-cuda check-sanitize \
         check-aarch64 check-threads format docs tables clean build-gpu gpu-programs gpu-first gpu-visit gpu-check gpu-bench gpu-registers fuzz faults
 
 all: deps  ## build the program: build/bin/lm
@@ -55,6 +56,12 @@ everything: deps-test  ## build everything that `make test` runs
 
 test: everything  ## build everything and run all tests
 	@$(call run_tests,$(BUILD))
+
+tour:  ## build the library's core and the exercises of docs/tour, and grade them; ONLY=3: a chapter
+	@[ "$(DEPS)" = no ] || .ci/dependencies libgtest-dev
+	@cmake -S tests/tour -B $(BUILD)-tour -DTOUR=$(or $(TOUR),exercises) --log-level=NOTICE
+	@$(call compile,$(BUILD)-tour,tour)
+	@$(BUILD)-tour/bin/tour --gtest_brief=1 --gtest_filter='$(if $(ONLY),Tour$(ONLY).,)*'
 
 install: deps  ## install lm, and the library for find_package(rondo), below PREFIX
 	@$(call configure,$(BUILD))
@@ -170,7 +177,7 @@ deps-test:  # what the tests need, and the optional libraries as well
 	@[ "$(DEPS)" = no ] || .ci/dependencies --test
 
 clean:  ## remove all build folders
-	rm -rf $(BUILD) $(SANITIZED) $(BUILD)-threads $(BUILD)-aarch64 $(CUDA_BUILD) $(FUZZ_BUILD) build-gpu
+	rm -rf $(BUILD) $(SANITIZED) $(BUILD)-threads $(BUILD)-tour $(BUILD)-aarch64 $(CUDA_BUILD) $(FUZZ_BUILD) build-gpu
 
 help:  ## list the targets
 	@echo 'make [target] [DEPS=no] [BUILD=DIR] [JOBS=N] [CXX=compiler]'
