@@ -1,6 +1,5 @@
 // Grades the exercises of docs/tour/10_time.md.
-#include "10_time.h"
-
+#include <10_time.h>
 #include <gtest/gtest.h>
 
 #include "autograd/functions.h"

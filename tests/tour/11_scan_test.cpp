@@ -1,6 +1,5 @@
 // Grades the exercises of docs/tour/11_scan.md.
-#include "11_scan.h"
-
+#include <11_scan.h>
 #include <gtest/gtest.h>
 
 #include "autograd/functions.h"

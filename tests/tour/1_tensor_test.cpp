@@ -1,6 +1,5 @@
 // Grades the exercises of docs/tour/1_tensor.md.
-#include "1_tensor.h"
-
+#include <1_tensor.h>
 #include <gtest/gtest.h>
 
 #include "tensor/products/gemm.h"

@@ -1,6 +1,5 @@
 // Grades the exercises of docs/tour/2_formula.md.
-#include "2_formula.h"
-
+#include <2_formula.h>
 #include <gtest/gtest.h>
 
 #include <type_traits>

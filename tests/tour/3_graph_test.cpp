@@ -1,6 +1,5 @@
 // Grades the exercises of docs/tour/3_graph.md.
-#include "3_graph.h"
-
+#include <3_graph.h>
 #include <gtest/gtest.h>
 
 #include "tensor/random.h"

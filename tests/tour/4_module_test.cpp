@@ -1,6 +1,5 @@
 // Grades the exercises of docs/tour/4_module.md.
-#include "4_module.h"
-
+#include <4_module.h>
 #include <gtest/gtest.h>
 
 namespace rondo::tour {

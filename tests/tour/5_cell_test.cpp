@@ -1,6 +1,5 @@
 // Grades the exercises of docs/tour/5_cell.md.
-#include "5_cell.h"
-
+#include <5_cell.h>
 #include <gtest/gtest.h>
 
 #include "nn/recurrent/recurrent_layer.h"

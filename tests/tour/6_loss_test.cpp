@@ -1,6 +1,5 @@
 // Grades the exercises of docs/tour/6_loss.md.
-#include "6_loss.h"
-
+#include <6_loss.h>
 #include <gtest/gtest.h>
 
 #include "autograd/functions.h"

@@ -1,6 +1,5 @@
 // Grades the exercises of docs/tour/7_training_step.md.
-#include "7_training_step.h"
-
+#include <7_training_step.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

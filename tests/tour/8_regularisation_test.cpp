@@ -1,6 +1,5 @@
 // Grades the exercises of docs/tour/8_regularisation.md.
-#include "8_regularisation.h"
-
+#include <8_regularisation.h>
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,6 +1,5 @@
 // Grades the exercises of docs/tour/9_numbers.md.
-#include "9_numbers.h"
-
+#include <9_numbers.h>
 #include <gtest/gtest.h>
 
 namespace rondo::tour {
