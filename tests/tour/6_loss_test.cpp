@@ -17,7 +17,7 @@ TEST(Tour6, TheGradientIsPMinusY) {
   const LossAndGradient by_hand = cross_entropy_by_hand(logits, 1);
   EXPECT_NEAR(by_hand.loss, loss.value().item(), 1e-6);
   ASSERT_EQ(by_hand.gradient.size(), 3u);
-  for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(by_hand.gradient[i], dz.data()[i], 1e-6);
+  for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(by_hand.gradient[i], dz.data()[i], 1e-6) << i;
   EXPECT_NEAR(cross_entropy_by_hand({1000, 1000}, 0).loss, std::log(2), 1e-12);
   EXPECT_NEAR(cross_entropy_by_hand({1000, 0}, 1).loss, 1000, 1e-9);
 }

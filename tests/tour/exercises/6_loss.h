@@ -19,8 +19,9 @@ inline LossAndGradient cross_entropy_by_hand(std::vector<double> z, size_t targe
   throw Error("exercise 6.1 is not written yet");
 }
 
-/// 6.2: dC/dU [H, H] of h_t = tanh(W x_t + U h_(t-1)). Row t of h [T + 1, H] is h_t, row t - 1 of e [T, H] is
-/// the derivative of C by the direct way alone, e_t. "Back through time" has the equations.
+/// 6.2: dC/dU [H, H] of h_t = tanh(W x_t + U h_(t-1)). Row t of h [T + 1, H] is h_t, the first one h_0; row
+/// t - 1 of e [T, H] is the derivative of C by the direct way alone, e_t. "Back through time" has the
+/// equations.
 inline Tensor back_through_time(const Tensor& U, const Tensor& h, const Tensor& e) {
   throw Error("exercise 6.2 is not written yet");
 }
