@@ -59,6 +59,7 @@ test: everything  ## build everything and run all tests
 
 tour:  ## build the library's core and the exercises of docs/tour, and grade them; ONLY=3: a chapter
 	@[ "$(DEPS)" = no ] || .ci/dependencies libgtest-dev
+	@[ -z "$(ONLY)" ] || [ -e tests/tour/exercises/$(ONLY)_*.h ] || { echo "tour: no chapter $(ONLY): give one number" >&2; exit 2; }
 	@cmake -S tests/tour -B $(BUILD)-tour -DTOUR=$(or $(TOUR),exercises) --log-level=NOTICE
 	@$(call compile,$(BUILD)-tour,tour)
 	@$(BUILD)-tour/bin/tour --gtest_brief=1 --gtest_filter='$(if $(ONLY),Tour$(ONLY).,)*'

@@ -38,7 +38,7 @@ struct AcceptedText {
     return fmt::format("a list of numbers{}, as in [0.9, 0.6]", range_text(limits));
   }
   std::string operator()(const std::vector<std::string>*) const {
-    return "a list of strings, as in [\"*.txt\"]";
+    return "a list of strings, as in [\"a\", \"b\"]";
   }
   std::string operator()(const std::optional<double>*) const {
     return (*this)(&not_given) + fmt::format(", or {:.15g}", not_given);

@@ -67,7 +67,8 @@ void check_has_text(const Text& text) {
   check_input(!text.content.empty(), "{}: empty; it must hold text", text.name);
 }
 
-/// With a digest of `raw`.
+}  // namespace
+
 Text normalised(std::string raw, const std::string& name, Unit unit) {
   Text text{.name = printable(name), .sha256 = sha256_hex(raw)};
   Normaliser normaliser(text.name, unit);
@@ -76,8 +77,6 @@ Text normalised(std::string raw, const std::string& name, Unit unit) {
   text.notes = normaliser.notes();
   return text;
 }
-
-}  // namespace
 
 Text read_text(const std::filesystem::path& path, Pipes pipes, std::uint64_t most, Unit unit) {
   Text text = normalised(read_file(path, pipes, most), path.string(), unit);

@@ -93,7 +93,10 @@ Text read_text(const std::filesystem::path& path, Pipes pipes = Pipes::refused, 
 void read_lines(const std::filesystem::path& path,
                 const std::function<void(std::string_view, bool ended)>& use);
 
-/// Normalises `raw`. InputErrors of Normaliser, and if it is empty.
+/// A text as it is read from a file: with the digest of `raw`, without a byte-order mark, lines end in "\n".
+/// InputErrors of Normaliser.
+Text normalised(std::string raw, const std::string& name, Unit unit);
+/// The same, and InputError if it is empty.
 Text clean_text(std::string raw, const std::string& name, Unit unit);
 
 /// Reads a file of sentences, also one of words. InputErrors of read_text() and check_sentences(); for what

@@ -65,9 +65,7 @@ struct Prompt {
 
 /// A text as a prompt, tokenised like the training text, but without an end. `name` says where it comes from.
 Prompt prompt_of(const Vocabulary& vocabulary, std::string text, const std::string& name) {
-  Normaliser normaliser(name, vocabulary.tokenization().unit);
-  text = normaliser.next(std::move(text));
-  text += normaliser.end();
+  text = normalised(std::move(text), name, vocabulary.tokenization().unit).content;
   Encoded encoded = vocabulary.encode(text, name, LastLine::goes_on);
   return {std::move(encoded.ids),
           symbols_written(vocabulary, text, name, LastLine::goes_on),
@@ -93,14 +91,15 @@ std::vector<std::string> stop_strings(std::vector<std::string> stops, Unit unit)
 /// Answers requests until there are no more. Candidate I has the seed `seed` + I or, with a temperature of 0,
 /// begins with the I-th most probable symbol.
 int generate_on_request(const GenerateOptions& options, const OpenRun& run, const Vocabulary& vocabulary) {
+  const std::vector<std::string> stops = stop_strings(options.stops, vocabulary.tokenization().unit);
   StatesOfText known;
   return answer_requests([&](const std::string& line) {
     GenerateRequest asked;
-    asked.symbols = options.symbols, asked.sampling = options.sampling, asked.stops = options.stops;
+    asked.symbols = options.symbols, asked.sampling = options.sampling, asked.stops = stops;
     if (options.seed) asked.seed = static_cast<std::int64_t>(*options.seed);
     read_request(line, keys_of(asked));
     const Prompt prompt = prompt_of(vocabulary, asked.prompt, "prompt");
-    asked.stops = stop_strings(asked.stops, vocabulary.tokenization().unit);
+    check_input(std::ranges::count(asked.stops, "") == 0, "an empty string ends no text");
     nlohmann::ordered_json candidates;
     const std::int64_t firsts =
         vocabulary.size() - (vocabulary.unknown_id() && !asked.sampling.allow_unknown);

@@ -97,7 +97,7 @@ Subject subject_of(const InfoOptions& options) {
   double seconds = 0;
   try {
     if (!options.data.empty()) seconds = seconds_of_training(recipe);
-  } catch (const Error& error) {  // the rest is known all the same
+  } catch (const InputError& error) {  // the rest is known all the same
     print_note(fmt::format("this cannot be trained, so there is no time of training: {}", error.what()));
   }
   return {{recipe, {}}, sizes, size, recipe.task->make_layout(sizes), seconds};
@@ -228,6 +228,9 @@ void print_cells(const InfoOptions& options) {
 void print_keys(const InfoOptions& options) {
   Recipe recipe, standard;
   if (!options.recipe.empty()) recipe = resolve_recipe(options.recipe, options.settings);
+  check_input(recipe.fitted_parameters == 0,
+              "info --keys: {}=fit:{} needs the number of symbols: leave out --keys", width_key,
+              recipe.fitted_parameters);
   standard.set_task(recipe.task_name);
   for (const std::string& part : recipe.task->parts()) standard.task->add_part(part);
   const std::vector<Key> keys = keys_of(recipe), defaults = keys_of(standard);

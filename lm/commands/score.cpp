@@ -20,6 +20,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <regex>
 #include <set>
 #include <span>
 #include <string>
@@ -352,7 +353,8 @@ std::vector<TableCell> take_line(InputLine& row, std::size_t place, std::size_t 
   for (std::size_t i = 0; i < columns; ++i)
     if (i != place) cells.emplace_back(std::string(fields[i]));
   row.text = std::string(fields[place]);
-  check_input(!row.text.starts_with('"') || !row.text.ends_with('"') || row.text.size() < 2,
+  static const std::regex quoted(R"("([^"]|"")*")");
+  check_input(!std::regex_match(row.text, quoted),
               "{}: {} is in quotes, which would be read as parts of words: write the table without", row.name,
               excerpt(row.text));
   return cells;
@@ -386,7 +388,9 @@ Totals score_lines(const ScoreOptions& options, Interpolation& model, InputLines
     const std::vector<std::string_view> names = split_fields(header);
     columns = names.size();
     place = static_cast<std::size_t>(std::find(names.begin(), names.end(), options.column) - names.begin());
-    check_input(place < names.size(), "{}: no column '{}', separated by tabs", lines.name(), options.column);
+    check_input(std::ranges::count(names, options.column) == 1,
+                "{}: not one column '{}', separated by tabs and without quotes", lines.name(),
+                options.column);
     TextTable of_file = table_of_words(names, place);
     std::set<std::string_view> known;
     for (const TextColumn& it : of_file.columns)
@@ -455,7 +459,8 @@ int score_on_request(Interpolation& model) {
   return answer_requests([&](const std::string& line) {
     std::string text;
     read_request(line, {{"text", &text, any_text()}});
-    Ids ids = encode_line(vocabulary, {text, "text"});
+    Ids ids =
+        encode_line(vocabulary, {normalised(text, "text", vocabulary.tokenization().unit).content, "text"});
     if (const auto context = vocabulary.line_end_id()) ids.insert(ids.begin(), *context);
     const Nats nats = model.nats_of({ids}, true).front();
     nlohmann::ordered_json symbols = nlohmann::ordered_json::array();
@@ -493,7 +498,7 @@ int score(const ScoreOptions& options) {
   }
   if (options.totals && files.size() > 1) all.print("total");
   if (options.compares) print_comparison(options.with, model.scored());
-  if (options.words && !words.rows.empty()) fmt::print("{}", options.form(words));
+  if (options.words) fmt::print("{}", options.form(words));
   print_warning(warning_of_unknowns({"the input", all.unknowns, all.symbols}, model.unknown_is_trained()));
   return 0;
 }

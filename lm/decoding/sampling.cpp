@@ -111,6 +111,10 @@ std::vector<real> Sampler::logits() {
       left = left.subspan(piece);
       ++same;
     }
+    if (same == known->after.size() && std::ranges::equal(left, known->rest)) {
+      states_ = known->after_rest;
+      return known->logits;
+    }
     known->ids.resize(same * piece);
     known->after.resize(same);
     if (same > 0) states_ = known->after.back();
@@ -121,7 +125,12 @@ std::vector<real> Sampler::logits() {
     auto [output, states] = model_.forward({tokens({ids.begin(), ids.end()}), count, 1}, states_);
     states_ = std::move(states);
     left = left.subspan(ids.size());
-    if (left.empty()) return model_.logits(output.rows(count - 1, count)).value().to_vector();
+    if (left.empty()) {
+      const std::vector<real> next = model_.logits(output.rows(count - 1, count)).value().to_vector();
+      if (known != nullptr)
+        known->rest = {ids.begin(), ids.end()}, known->after_rest = states_, known->logits = next;
+      return next;
+    }
     if (known == nullptr) continue;
     known->ids.insert(known->ids.end(), ids.begin(), ids.end());
     // A state is a view of those of all steps, whose memory it would keep.

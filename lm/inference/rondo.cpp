@@ -163,7 +163,7 @@ std::string continuation(Place place, std::size_t symbols, const rondo_sampling&
 // --- Handles ---
 
 std::mutex handles_in_use;
-std::uintptr_t last_handle = 0;
+std::uintptr_t last_handle = 0x10000000;  // so that no small number is one
 
 /// The objects of the handles of one kind. They stay when a program ends, for its threads may still run.
 template <class Object>
@@ -272,10 +272,12 @@ int64_t rondo_encode(const rondo_model* model, const char* text, size_t length, 
                      size_t capacity) {
   return guarded<int64_t>(-1, [&] {
     const std::span<int32_t> to = span_of(ids, capacity, "the array of ids");
+    const std::shared_ptr<OpenModel> open = object_of<OpenModel>(model);
+    const Vocabulary& vocabulary = open->vocabulary;
+    check_input(vocabulary.tokenization().unit != Unit::pieces,
+                "text cannot be divided into pieces without sentencepiece, which rondo::inference lacks");
     const std::vector<int32_t> all =
-        object_of<OpenModel>(model)
-            ->vocabulary.encode(view_of(text, length, "the text"), "the text", LastLine::goes_on)
-            .ids;
+        vocabulary.encode(view_of(text, length, "the text"), "the text", LastLine::goes_on).ids;
     std::copy_n(all.begin(), std::min(all.size(), to.size()), to.begin());
     return std::ssize(all);
   });

@@ -33,8 +33,9 @@ int64_t rondo_vocabulary_size(const rondo_model* model);
 const char* rondo_symbol(const rondo_model* model, int32_t id, size_t* length);
 /* The id of the symbol with these bytes; -1 if there is none. */
 int32_t rondo_id(const rondo_model* model, const char* symbol, size_t length);
-/* Writes the ids of a text to `ids`, at most `capacity` of them, and returns how many the whole text has.
- * Unknown symbols become <unk>, if the model has it, and are an error otherwise. */
+/* Writes the ids of a text to `ids`, at most `capacity` of them, and returns how many the whole text has. A
+ * line ends in \n: \r and a byte-order mark are symbols as any other. Unknown symbols become <unk>, if the
+ * model has it, and are an error otherwise. */
 int64_t rondo_encode(const rondo_model* model, const char* text, size_t length, int32_t* ids,
                      size_t capacity);
 

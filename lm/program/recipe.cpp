@@ -257,7 +257,7 @@ const Key& set_in(Recipe& recipe, const Keys& keys, const Setting& setting) {
 void fit_width(Recipe& recipe, const Sizes& sizes) {
   const std::int64_t wanted = recipe.fitted_parameters;
   if (wanted == 0) return;
-  constexpr std::int64_t widest = 1 << 16;
+  constexpr std::int64_t widest = 1 << 16, longest_gap = 1 << 11;
   const Keys keys = keys_of(recipe);
   std::string refusal;
   /// Sets a width and returns its number of parameters; 0 if another setting forbids it, such as model.heads.
@@ -275,12 +275,14 @@ void fit_width(Recipe& recipe, const Sizes& sizes) {
     std::int64_t hidden = 0, parameters = 0;
   } fewer, more;
   // Possible widths have gaps, so they are tried from below: in steps that are too small to reach the number,
-  // which grows at most with the square of the width, and near it one by one.
-  for (std::int64_t hidden = 1; hidden <= widest && more.hidden == 0;) {
+  // which grows at most with the cube of the width (of a tensor RNN), and near it one by one.
+  std::int64_t gap = 0;
+  for (std::int64_t hidden = 1; hidden <= widest && gap < longest_gap && more.hidden == 0;) {
     const std::int64_t parameters = count_at(hidden);
+    gap = parameters > 0 ? 0 : gap + 1;
     if (parameters > 0) (parameters < wanted ? fewer : more) = {hidden, parameters};
     const double growth =
-        parameters > 0 ? std::sqrt(static_cast<double>(wanted) / static_cast<double>(parameters)) : 0;
+        parameters > 0 ? std::cbrt(static_cast<double>(wanted) / static_cast<double>(parameters)) : 0;
     const double next = std::min(0.9 * growth * static_cast<double>(hidden), static_cast<double>(widest));
     hidden = std::max(hidden + 1, static_cast<std::int64_t>(next));
   }

@@ -209,13 +209,13 @@ Recipe load_recipe(const std::string& name_or_file);
 Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings);
 /// Does the same with a recipe that load_recipe(name_or_file) has returned.
 Recipe resolve_recipe(Recipe recipe, const std::string& name_or_file, const std::vector<Setting>& settings);
+/// The setting that fit_width() chooses.
 inline const std::string width_key = "model.hidden";
 /// Applies a setting to a recipe with these keys, as apply_setting() does. Instead of a width there may be
 /// model.hidden=fit:2.1M, which fit_width() replaces by one. Returns the key.
 const Key& set_in(Recipe& recipe, const Keys& keys, const Setting& setting);
 /// Sets model.hidden to the width whose number of parameters is nearest to the one asked for, if one is.
-/// `sizes` are the task's. InputError if the narrowest possible width has more parameters, or none is
-/// possible.
+/// `sizes` are the task's. InputError if the number is outside of those of possible widths.
 void fit_width(Recipe& recipe, const Sizes& sizes);
 /// If the settings, which have been applied, say after how many epochs the training ends, it does not end
 /// after the steps that the recipe had before; but settings of train.steps come first.

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <regex>
@@ -68,20 +70,35 @@ struct CurveDrawing {
     for (const auto& run : runs)
       if (usual_unit(*run->recipe().task) != unit) unit = PublishedUnit::nats;
     for (const Runs& group : groups) paths.push_back(path_of(group));
+    if (std::set<std::string>(paths.begin(), paths.end()).size() < paths.size())
+      for (std::size_t i = 0; i < groups.size(); ++i) paths[i] = groups[i].front()->path;
     names = names_of_runs(paths);
     shorten(names);
     for (std::size_t i = 0; i < groups.size(); ++i)
       if (groups[i].size() > 1) names[i] += fmt::format(", {} seeds", groups[i].size());
-    if (groups.size() == 1) names[0].clear();  // a legend of one line says nothing
+    if (runs.size() == 1) names[0].clear();  // a legend of one line says nothing
   }
 
-  /// The path of a run; of several the first one's without the seed at its end, as in hidden=96_seed=1 or
-  /// char-1.
+  /// The path of a run; of several the first one's without "seed=N" or, if there is none, what all their
+  /// paths begin with, but no part of a number and no "-" at its end.
   static std::string path_of(const Runs& group) {
-    const std::string& path = group.front()->path;
+    const std::filesystem::path path = group.front()->path;
     if (group.size() == 1) return path;
-    const std::string without = std::regex_replace(path, std::regex("[-_/]?(seed=)?[0-9]+$"), "");
-    return without.empty() ? path : without;
+    static const std::regex seed("_seed=[0-9]+|seed=[0-9]+_?");
+    const std::string name = path.filename(), without = std::regex_replace(name, seed, "");
+    if (without != name && !path.parent_path().empty()) return path.parent_path() / without;
+    std::string common = path;
+    for (const auto& run : group)
+      common.resize(static_cast<std::size_t>(std::ranges::mismatch(common, run->path).in1 - common.begin()));
+    const auto goes_on_with_digit = [&](const auto& run) {
+      const std::string& whole = run->path;
+      return whole.size() > common.size() &&
+             std::isdigit(static_cast<unsigned char>(whole[common.size()])) != 0;
+    };
+    if (std::ranges::all_of(group, goes_on_with_digit))
+      common.erase(common.find_last_not_of("0123456789") + 1);
+    common.erase(common.find_last_not_of("-_ /") + 1);
+    return common.empty() ? path.string() : common;
   }
 
   /// Leaves out the words that all names begin with: "bn-lstm" of "attentive-reader-bn-lstm".

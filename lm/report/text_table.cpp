@@ -97,12 +97,11 @@ std::string text_of(const TextTable& table, int width) {
     part = first;
   };
   for (std::size_t i = 1; i < table.columns.size(); ++i) {
-    const std::string& value = table.rows.front()[i].text;
     const bool is_common = table.rows.size() > 1 && std::ranges::all_of(table.rows, [&](const auto& row) {
-                             return row[i].text == value;
+                             return row[i].text == table.rows.front()[i].text;
                            });
     if (is_common) {
-      common.push_back(fmt::format("{}: {}", table.columns[i].name, printable(value)));
+      common.push_back(fmt::format("{}: {}", table.columns[i].name, printable(table.rows.front()[i].text)));
       continue;
     }
     const std::vector<std::string> next = lines_of(table, i);

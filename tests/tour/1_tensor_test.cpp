@@ -10,10 +10,11 @@ namespace rondo::tour {
 // With columns() in place of row_stride() the rows of the parts, which lie 10 apart, would be read from 4
 // apart.
 TEST(Tour1, AProductByThreeLoops) {
-  const Tensor wide({3, 10}), b({4, 2}), expected({3, 2}), around = Tensor::zeros({3, 5});
+  const Tensor wide({3, 10}), tall({4, 6}), expected({3, 2}), around = Tensor::zeros({3, 5});
   fill_uniform(wide, {.seed = 1}, -1, 1);
-  fill_uniform(b, {.seed = 2}, -1, 1);
-  const Tensor a = wide.slice_columns(5, 9), c = around.slice_columns(1, 3);
+  fill_uniform(tall, {.seed = 2}, -1, 1);
+  const Tensor a = wide.slice_columns(5, 9), b = tall.slice_columns(3, 5), c = around.slice_columns(1, 3);
+  fill(c, 7);
   gemm(a, Transpose::no, b, Transpose::no, false, expected);
   multiply(a, b, c);
   for (int64_t i = 0; i < 3; ++i)

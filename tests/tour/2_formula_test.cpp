@@ -12,6 +12,9 @@ TEST(Tour2, ABodyRunsOnADualNumber) {
   const auto y = SoftsignOfTheTour{}(dual_input<0>(Scalar(-3)));
   EXPECT_FLOAT_EQ(static_cast<float>(y.value.value), -0.75f);
   EXPECT_FLOAT_EQ(static_cast<float>(partial<0>(y).value), 1 / 16.0f);
+  const auto right = SoftsignOfTheTour{}(dual_input<0>(Scalar(1)));
+  EXPECT_FLOAT_EQ(static_cast<float>(right.value.value), 0.5f);
+  EXPECT_FLOAT_EQ(static_cast<float>(partial<0>(right).value), 0.25f);
 }
 
 TEST(Tour2, TheTypeSaysWhichPartialsThereAre) {

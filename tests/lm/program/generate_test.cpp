@@ -40,10 +40,12 @@ TEST_F(GenerateTest, RequestsOfPrograms) {
   input += "{\"prompt\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}\n";
   input += R"({"prompt": "zebu", "n": 1, "temperature": 0, "candidates": 1000})"
            "\n";
+  for (const std::string stop : {"\n", "\\n"})  // the end of a line, and two characters
+    input += nlohmann::json{{"prompt", "the cat"}, {"n", 60}, {"stop", {stop}}}.dump() + "\n";
   std::vector<nlohmann::json> answers;
   for (const std::string& line : lines_in(generated({"--json-lines"}, input).out))
     answers.push_back(nlohmann::json::parse(line));
-  ASSERT_EQ(answers.size(), 12U);
+  ASSERT_EQ(answers.size(), 14U);
   const auto text = [&](size_t answer, size_t candidate) {
     return answers[answer]["candidates"][candidate]["text"].get<std::string>();
   };
@@ -56,6 +58,7 @@ TEST_F(GenerateTest, RequestsOfPrograms) {
       EXPECT_GT(text(i, candidate).size(), 9U);
     }
   }
+  EXPECT_LT(text(12, 0).size(), text(13, 0).size());
   EXPECT_EQ(answers[4]["error"], "request: unknown key 'promt'; did you mean 'prompt'?");
   for (const size_t refused : {5, 6, 7, 8, 9, 10})
     EXPECT_TRUE(answers[refused].contains("error")) << answers[refused];

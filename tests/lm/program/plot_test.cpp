@@ -110,6 +110,10 @@ TEST(Plot, DrawsKeptRunsOfTheirTasks) {
   EXPECT_TRUE(has_text(figure_of(sweep, "loss"), "hidden=96, 3 seeds"));
   expect_contains(figure_of(sweep, "loss"), "<polygon ");
 
+  const std::string readers = page({"attentive-reader-lstm-1", "attentive-reader-lstm-2",
+                                    "attentive-reader-bn-lstm-1", "attentive-reader-bn-lstm-3"});
+  EXPECT_TRUE(has_text(figure_of(readers, "loss"), "bn-lstm, 2 seeds"));
+
   page({"lstm-ptb-char", "gru-ptb-char", "ln-lstm-ptb-char", "mogrifier-gru-ptb-char", "sru-ptb-char"},
        {"--svg", folder / "pictures"});
   EXPECT_TRUE(bytes_of_file(folder / "pictures/loss.svg") ==

@@ -232,7 +232,14 @@ TEST_F(ScoreTest, WordsOfTables) {
   EXPECT_TRUE(csv[4].starts_with("2,b,2,1,-,1,") && csv[4].ends_with(",1")) << csv[4];
   expect_contains(output_of_lm(words + Words{"--column", "sentence", "--latex"}),
                   "\\begin{tabular}{llrrlrrr}");
-  expect_refused(words + Words{"--column", "text"}, "no column 'text'");
+  expect_refused(words + Words{"--column", "text"}, "not one column 'text'");
+  write_bytes(*data / "stimuli.tsv", "item\tsentence\n");
+  EXPECT_EQ(output_of_lm(words + Words{"--column", "sentence", "--csv"}),
+            "item,line,index,word,symbols,bits,unknown\n");
+  EXPECT_EQ(json_of_lm(words + Words{"--column", "sentence"}).at("rows").size(), 0u);
+  output_of_lm(words + Words{"--column", "sentence"});
+  write_bytes(*data / "stimuli.tsv", "sentence\tsentence\na\tb\n");
+  expect_refused(words + Words{"--column", "sentence"}, "not one column 'sentence'");
   write_bytes(*data / "stimuli.tsv", "item\tsentence\n1\n");
   expect_refused(words + Words{"--column", "sentence"}, "line 2: 1 cells, where the first row has 2");
   write_bytes(*data / "stimuli.tsv", "item\tsentence\n1\t\"the cat\"\n");

@@ -92,6 +92,7 @@ TEST(SweepGrid, WidthsAreChosenForANumberOfParameters) {
             (Names{"hidden=fit%3A1M_seed=1", "hidden=64_seed=1"}));
   EXPECT_EQ(fitted({"model.cell=slstm", "model.layers=1", "model.heads=2", "model.hidden=fit:80k"}), 134)
       << "odd ones cannot be";
+  EXPECT_EQ(fitted({"model.cell=trnn", "model.hidden=fit:1M"}), 82) << "two layers of H * H * I weights";
   SweepRun adaptive = runs_of({"model.hidden=fit:600k"}, 1, "lstm-adaptive-small-wt2")[0];
   fit_width(adaptive.recipe, {2500});
   EXPECT_GT(adaptive.recipe.language_model().model.hidden.front(), 15) << "narrower ones cannot be";
