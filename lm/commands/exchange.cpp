@@ -203,7 +203,7 @@ const std::set<std::string> exportable_keys = {
     "model.dropout", "model.input_dropout", "model.hidden_dropout", "model.output_dropout",
     "model.variational", "model.embedding_dropout", "model.weight_drop", "model.recurrent_dropout"};
 
-/// The same of PyTorch alone, with the settings of the cell.
+/// An export to PyTorch has these as well, and all settings of the cell.
 const std::set<std::string> exportable_to_pytorch = {"model.trained_initial_states",
                                                      "model.block",
                                                      "model.expansion",
@@ -248,7 +248,7 @@ void check_exportable(Recipe& recipe, ExportFormat format, const std::string& ru
   }
 }
 
-/// What model.py must know. The weights say the rest.
+/// Returns what model.py must know; it reads the rest off the weights.
 nlohmann::ordered_json config_of(const LanguageModel& model, const Tokenization& tokenization) {
   LanguageModelOptions it = model.options();
   nlohmann::ordered_json settings = nlohmann::ordered_json::object();

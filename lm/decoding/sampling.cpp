@@ -117,6 +117,7 @@ std::vector<real> Sampler::logits() {
     }
     known->ids.resize(same * piece);
     known->after.resize(same);
+    known->rest.clear();
     if (same > 0) states_ = known->after.back();
   }
   while (true) {

@@ -46,8 +46,7 @@ struct StatesOfText {
 
   std::vector<int32_t> ids{};               // that it has read, in whole pieces
   std::vector<std::vector<State>> after{};  // each piece
-  // What followed these pieces up to the end of the text, the states there, and the logits of the next
-  // symbol.
+  // The text went on with `rest` to its end; there the model had these states and logits of the next symbol.
   std::vector<int32_t> rest{};
   std::vector<State> after_rest{};
   std::vector<real> logits{};

@@ -1,4 +1,4 @@
-// What exercise 3 of docs/tour/7_training_step.md trains.
+// Exercise 3 of docs/tour/7_training_step.md trains this model.
 #pragma once
 
 #include <vector>

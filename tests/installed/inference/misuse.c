@@ -174,6 +174,7 @@ int misuse(const char* run, const char* copy) {
   rondo_model* model = rondo_open(run);
   expect(model != NULL, "the run is opened");
   refuse_handles(NULL, NULL, "this model is NULL", "this state is NULL");
+  refuse_handles((rondo_model*)(size_t)1, (rondo_state*)(size_t)1, "or is no model", "or is no state");
   refuse_arguments(model);
   expect(rondo_close(model) == 0, "the model is closed");
   use_after_close(run);

@@ -108,6 +108,7 @@ TEST(Info, ListsTheValuesOfARecipeBesideDefaults) {
   EXPECT_EQ(batch.at("value"), "117");
   EXPECT_EQ(batch.at("default"), "20");
   expect_contains(output_of_lm({"info", "--keys", "--recipe", "attention-multi30k"}), "recipe.task = ");
+  expect_refused(words + Words{"model.hidden=fit:5k"}, "needs the number of symbols: leave out --keys");
 }
 
 }  // namespace

@@ -48,8 +48,11 @@ class ScoreTest : public SmallDataTest {
 };
 
 TEST_F(ScoreTest, RequestsOfPrograms) {
-  const Rows answers = rows({path("a"), "--json-lines"}, "{\"text\": \"the zebra\"}\n{}\nno request\n");
-  ASSERT_EQ(answers.size(), 3U);
+  const Rows answers = rows({path("a"), "--json-lines"},
+                            "{\"text\": \"the zebra\"}\n{}\nno request\n"
+                            "{\"text\": \"the cat\\nsat\"}\n{\"text\": \"the cat\\r\\nsat\"}\n");
+  ASSERT_EQ(answers.size(), 5U);
+  EXPECT_EQ(answers[3], answers[4]) << "both are line ends";
   const auto zebra = nlohmann::json::parse(answers[0][0]);
   const Words row = rows({path("a")}, "the zebra\n").at(0);
   EXPECT_NEAR(zebra["log_probability"].get<double>(), std::stod(row[0]), 1e-5);
