@@ -31,8 +31,9 @@ void add_sweep(std::vector<Figure>& figures, const fs::path& folder, const Runs&
   std::ranges::copy_if(runs, std::back_inserter(swept), [&](const auto& run) {
     return fs::equivalent(fs::path(run->path).parent_path(), folder);
   });
-  for (const Plot& it : plots_of_sweep(swept))
-    figures.push_back({figures.empty() ? "sweep" : fmt::format("sweep_{}", figures.size() + 1), svg_of(it),
+  const std::string name = figures.empty() ? "sweep" : fmt::format("sweep_{}", figures.size() + 1);
+  for (const auto& [suffix, it] : plots_of_sweep(swept))
+    figures.push_back({name + suffix, svg_of(it),
                        "Means over seeds, and standard deviations; ring: the best on the validation text."});
 }
 

@@ -177,10 +177,16 @@ struct SweepDrawing {
                               [&](const Runs& row) { return parse_number(value(row, key)).has_value(); }))
         on_x.push_back(key);
     x = on_x.size() == 1 ? on_x.front() : parameters;
+    const auto tells_rows_apart = [&] {
+      std::set<std::pair<std::string, double>> points;
+      for (const Runs& row : rows) points.emplace(curve_of(row), x_of(row));
+      return points.size() == rows.size();
+    };
+    for (auto key = on_x.rbegin(); key != on_x.rend() && !tells_rows_apart(); ++key) x = *key;
     std::set<std::string> curves;
     for (const Runs& row : rows) curves.insert(curve_of(row));
-    if (curves.size() == rows.size() && rows.size() > 1) {  // no curve would have two points
-      on_x.clear();
+    if (rows.size() > 1 && (curves.size() == rows.size() || !tells_rows_apart())) {
+      on_x.clear();  // no curve would have two points, or one would have two above one another
       x = "";
       return;
     }
@@ -216,21 +222,21 @@ struct SweepDrawing {
     return fmt::format("{}", fmt::join(texts, ", "));
   }
 
-  /// The diagram of one text: a curve for each combination of the settings that the x axis does not show.
-  Plot plot(std::size_t kind) const {
-    Plot plot{.title = fmt::format("{}: {} of the {} text", recipe, score.name,
-                                   kind == valid_kind ? "validation" : "test"),
-              .x = {.label = x.empty() && keys.size() == 1 ? keys[0] : x},
-              .y = {.label = score.name}};
+  /// A diagram of a figure of each row, which `mean_of_row` returns, with a curve for each combination of the
+  /// settings that the x axis does not show; one row may be ringed.
+  template <class MeanOf>
+  Plot plot(const std::string& title, const PlotAxis& y, const MeanOf& mean_of_row,
+            const Runs* ringed = nullptr) const {
+    Plot plot{
+        .title = recipe + ": " + title, .x = {.label = x.empty() && keys.size() == 1 ? keys[0] : x}, .y = y};
     if (!x.empty())
       plot.x.logarithmic = x_of(rows.front()) > 0 && x_of(rows.back()) >= 20 * x_of(rows.front());
     std::map<std::string, PlotCurve> curves;
-    const Runs* const best_row = best();
     for (const Runs& row : rows) {
-      const Mean its = mean_score(row, kind, score.key);
+      const Mean its = mean_of_row(row);
       if (its.n == 0) continue;
       PlotCurve& curve = curves[x.empty() ? "" : curve_of(row)];
-      if (best_row == &row) curve.ringed = curve.points.size();
+      if (ringed == &row) curve.ringed = curve.points.size();
       if (x != parameters && !x.empty() && (plot.x.ticks.empty() || plot.x.ticks.back() < x_of(row)))
         plot.x.ticks.push_back(x_of(row));
       const auto place = static_cast<double>(plot.x.names.size());
@@ -243,12 +249,30 @@ struct SweepDrawing {
       curve.label = label;
       plot.curves.push_back(std::move(curve));
     }
-    const Mean its = best_row ? mean_score(*best_row, kind, score.key) : Mean();
-    if (its.n > 0 && score.key == "perplexity") {
-      plot.y.label += fmt::format(" (grey: best ± {})", half_band);
-      plot.band = {its.value - half_band, its.value + half_band};
-    }
     return plot;
+  }
+  /// The diagram of one text.
+  Plot score_plot(std::size_t kind) const {
+    const auto mean_of_row = [&](const Runs& row) { return mean_score(row, kind, score.key); };
+    const Runs* const best_row = best();
+    Plot made = plot(fmt::format("{} of the {} text", score.name, kind == valid_kind ? "validation" : "test"),
+                     {.label = score.name}, mean_of_row, best_row);
+    const Mean its = best_row ? mean_of_row(*best_row) : Mean();
+    if (its.n > 0 && score.key == "perplexity") {
+      made.y.label += fmt::format(" (grey: best ± {})", half_band);
+      made.band = {its.value - half_band, its.value + half_band};
+    }
+    return made;
+  }
+  /// The time of all updates.
+  Plot time_plot() const {
+    return plot("training time", {.label = "minutes", .from = 0}, [](const Runs& row) {
+      std::vector<double> minutes;
+      for (const auto& run : row)
+        if (const double seconds = run->last_evaluation().when.seconds; !std::isnan(seconds))
+          minutes.push_back(seconds / 60);
+      return mean_of(minutes);
+    });
   }
 
   std::string recipe;
@@ -256,19 +280,20 @@ struct SweepDrawing {
   std::vector<std::string> keys;    // that differ between the runs
   std::vector<Runs> rows;           // whose runs differ only in their seed; in the order of the x axis
   std::vector<std::string> on_x{};  // the keys of numbers, whose values are points of one curve
-  std::string x{};                  // the only one of them, or "parameters"; empty: each row has a tick
+  std::string x{};                  // one of them, or "parameters"; empty: each row has a tick
 };
 
 }  // namespace
 
-std::vector<Plot> plots_of_sweep(const Runs& runs) {
+std::map<std::string, Plot> plots_of_sweep(const Runs& runs) {
   Runs finished;
   std::ranges::copy_if(runs, std::back_inserter(finished), [](const auto& run) { return run->finished; });
-  std::vector<Plot> plots;
-  if (finished.empty()) return plots;
+  if (finished.empty()) return {};
   const SweepDrawing drawing(finished);
-  for (const std::size_t kind : {valid_kind, test_kind})
-    if (Plot plot = drawing.plot(kind); has_points(plot)) plots.push_back(std::move(plot));
+  std::map<std::string, Plot> plots{{"", drawing.score_plot(valid_kind)},
+                                    {"_test", drawing.score_plot(test_kind)},
+                                    {"_time", drawing.time_plot()}};
+  std::erase_if(plots, [](const auto& it) { return !has_points(it.second); });
   return plots;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,10 +44,11 @@ std::vector<SweepRun> runs_of_sweep(const std::string& recipe, const std::vector
 // --- Diagram ---
 // A point for each combination of settings: the mean over its seeds of the score by which runs are compared.
 
-/// Makes the diagrams of the finished ones of these runs, of the validation text and of the test text, where
-/// there is something to draw. The x axis is the only key whose values are numbers, else the number of
-/// parameters, else, where curves would be single points, the settings themselves. InputError if the runs are
-/// of several recipes.
-std::vector<Plot> plots_of_sweep(const Runs& runs);
+/// Makes the diagrams of the finished ones of these runs where there is something to draw: "" of the
+/// validation text, "_test" of the test text, "_time" of the training time. The x axis is the only key whose
+/// values are numbers, else the number of parameters, else, if models are of one size, the last such key that
+/// tells the runs apart. Where curves would be single points, it is the settings themselves. InputError if
+/// the runs are of several recipes.
+std::map<std::string, Plot> plots_of_sweep(const Runs& runs);
 
 }  // namespace rondo

@@ -115,7 +115,7 @@ inline CorpusText open_text(const TextOptions& options, const std::string& data,
   check_input(!paths.empty(),
               "no file of {} matches the patterns of data.files ({}); give the right folder with --data, or "
               "--set data.files=[] to read its train.txt and valid.txt",
-              data, fmt::join(options.files, ", "));
+              data, options.files.front() + (options.files.size() > 1 ? ", ..." : ""));
   return corpus_of_files(paths, options.block_lines, unit, reading);
 }
 /// A text that a user names in place of one of these.

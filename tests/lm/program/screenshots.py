@@ -82,7 +82,7 @@ def main():
         pages = {
             "five-runs": ([*runs], {"loss", "learning_rate", "gradient_norm", "gradients", "gates"}),
             "one-run": ([runs[0]], {"loss", "activations", "gates"}),
-            "sweep": ([kept / "ptb-sizes"], {"sweep", "sweep_2", "loss"}),
+            "sweep": ([kept / "ptb-sizes"], {"sweep", "sweep_test", "sweep_time", "loss"}),
             "translation": ([kept / "attention-multi30k", kept / "attention-multi30k-mlstm"], {"loss", "bleu"}),
             "published": ([published], {"loss"}),
         }
