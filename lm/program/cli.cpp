@@ -135,6 +135,8 @@ int run_words(const CommandLine& line, const std::vector<Command>& commands) {
     fmt::print("{}\n", app.version());
     return 0;
   } catch (const CLI::ParseError& error) {
+    for (const CLI::App* given : app.get_subcommands())
+      check_leftovers(*given);  // a typing error comes first
     throw InputError(fmt::format("{}: {}", typed, error.what()));
   }
   const CLI::App* given = app.get_subcommands().at(0);

@@ -61,6 +61,8 @@ TEST(CommandLine, UnknownNamesSayWhatIsMeant) {
       {{"trian"}, "unknown command 'trian'; did you mean 'train'?"},
       {{"help", "trian"}, "unknown command 'trian'; did you mean 'train'?"},
       {{"--versoin"}, "unknown command '--versoin'; did you mean '--version'?"},
+      {{"info", "--vocab-siz", "5", "--recipe", "demo"},
+       "info: unknown option --vocab-siz; did you mean '--vocab-size'?"},
       {{"train", "--epoch=3"}, "train: unknown option --epoch; did you mean '--epochs'?"}};
   for (const auto& [words, text] : rows) EXPECT_EQ(usage_error(words), text);
   expect_contains(usage_error({"translate", "r", "--quantize", "5"}),
