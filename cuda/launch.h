@@ -2,13 +2,19 @@
 // launches on the one stream. Only the nvcc pass includes it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "cuda/stream.h"
 
 namespace rondo::cuda {
 
-constexpr int block_threads = 256;
+constexpr int warp_threads = 32, block_threads = 256;
+/// Of a block that processes `columns` elements: as many warps as these can occupy, up to block_threads.
+inline int threads_for(int64_t columns) {
+  const int64_t warps = (columns + warp_threads - 1) / warp_threads;
+  return static_cast<int>(std::clamp<int64_t>(warps * warp_threads, warp_threads, block_threads));
+}
 /// Of a block whose threads share nothing: so few that a small matrix occupies the whole GPU.
 constexpr int independent_threads = 64;
 
@@ -45,19 +51,19 @@ __host__ __device__ inline void wait_for_block() {
 #endif
 }
 
-/// Combines one value per thread, in an order fixed by the block's size, block_threads: first those of a
-/// warp, then those of the warps. Every thread gets the result.
+/// Combines one value per thread, in an order fixed by the block's size: first those of a warp, then those of
+/// the warps. Every thread gets the result.
 template <class Real, class Combine>
 __host__ __device__ Real block_reduce(Real value, [[maybe_unused]] Combine combine) {
 #ifdef __CUDA_ARCH__
-  constexpr int warp_threads = 32, warps = block_threads / warp_threads;
-  __shared__ Real of_warps[warps];
+  const unsigned warps = blockDim.x / warp_threads;
+  __shared__ Real of_warps[block_threads / warp_threads];
   for (int distance = warp_threads / 2; distance > 0; distance /= 2)
     value = combine(value, __shfl_down_sync(0xffffffff, value, distance));
   if (threadIdx.x % warp_threads == 0) of_warps[threadIdx.x / warp_threads] = value;
   __syncthreads();
   value = of_warps[0];
-  for (int warp = 1; warp < warps; ++warp) value = combine(value, of_warps[warp]);
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, of_warps[warp]);
   __syncthreads();  // before the next one writes
 #endif
   return value;
@@ -91,10 +97,10 @@ void launch(int64_t blocks, int threads, void (*kernel)(Parameters...), Argument
   begin_launch();
   check_status(cudaLaunchKernelEx(&config, kernel, arguments...), "launching a kernel");
 }
-/// Runs kernel(b) for every block of threads b < count.
+/// Runs kernel(b) for every block of threads b < count, each for `columns` elements or a part of them.
 template <class Kernel>
-void launch_blocks(int64_t count, Kernel kernel) {
-  launch(count, block_threads, per_block<Kernel>, kernel);
+void launch_blocks(int64_t count, int64_t columns, Kernel kernel) {
+  launch(count, threads_for(columns), per_block<Kernel>, kernel);
 }
 /// Runs kernel(i) for every thread i < count.
 template <class Kernel>

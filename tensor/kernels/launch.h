@@ -28,9 +28,9 @@ using Lanes = Row::Lanes;  // for pointwise operators
 
 /// body(i) for each i below `count`: on a GPU a block of threads for each, on a CPU one thread.
 template <class Body>
-void launch_blocks(int64_t count, [[maybe_unused]] Extent extent, Body body) {
+void launch_blocks(int64_t count, Extent extent, Body body) {
 #ifdef __CUDACC__
-  cuda::launch_blocks(count, body);
+  cuda::launch_blocks(count, extent.columns, body);
 #else
   parallel_for(count, extent.rows * extent.columns >= parallel_elements, body);
 #endif

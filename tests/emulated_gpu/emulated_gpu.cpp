@@ -60,8 +60,12 @@ struct Arena {
   }();
   std::size_t end = 0, in_use = 0;
   std::optional<std::size_t> limit;
-  std::map<void*, std::size_t> sizes;
-  std::multimap<std::size_t, void*> free;
+  struct Block {
+    std::size_t bytes = 0;
+    bool free = false;
+  };
+  std::map<char*, Block> blocks;  // one after the other, up to the end
+  std::multimap<std::size_t, char*> free;
 
   std::size_t capacity() const {
     if (limit) return *limit;
@@ -73,14 +77,15 @@ struct Arena {
     if (in_use + bytes > capacity()) return nullptr;
     in_use += bytes;
     if (const auto kept = free.find(bytes); kept != free.end()) {
-      void* block = kept->second;
+      char* block = kept->second;
       free.erase(kept);
+      blocks.at(block).free = false;
       return poisoned(block, bytes);
     }
     if (end + bytes > reserved) misuse("the arena is used up");
-    void* block = begin + end;
+    char* block = begin + end;
     end += bytes;
-    sizes[block] = bytes;
+    blocks[block] = {bytes};
     return poisoned(block, bytes);
   }
   /// What was never written is NaN, or -1.
@@ -91,10 +96,11 @@ struct Arena {
     return block;
   }
   void give_back(void* block) {
-    const auto known = sizes.find(block);
-    if (known == sizes.end()) misuse("cudaFree of what cudaMalloc did not give");
-    in_use -= known->second;
-    free.emplace(known->second, block);
+    const auto known = blocks.find(static_cast<char*>(block));
+    if (known == blocks.end()) misuse("cudaFree of what cudaMalloc did not give");
+    in_use -= known->second.bytes;
+    known->second.free = true;
+    free.emplace(known->second.bytes, known->first);
   }
   bool holds(const void* address, std::size_t bytes) const {
     const char* first = static_cast<const char*>(address);
@@ -105,7 +111,15 @@ struct Arena {
     const std::size_t bytes = (end + huge_page - 1) / huge_page * huge_page;
     if (bytes > 0) mprotect(begin, bytes, yes ? PROT_READ | PROT_WRITE : PROT_NONE);
     if (!yes) return;
-    for (const auto& [freed, block] : free) mprotect(block, freed, PROT_NONE);
+    for (auto it = blocks.begin(); it != blocks.end();) {
+      char* const freed = it->first;
+      std::size_t together = 0;
+      for (; it != blocks.end() && it->second.free; ++it) together += it->second.bytes;
+      if (together > 0)
+        mprotect(freed, together, PROT_NONE);
+      else
+        ++it;
+    }
   }
 };
 
