@@ -31,7 +31,7 @@ TEST(Onnx, AGraphHasItsPartsUnderTheirNumbers) {
   graph.add_constant("w", {2}, values);
   graph.add_node("Add", {"x", "w"}, {"y"}, {{"axis", std::int64_t{1}}});
   const TemporaryFolder folder;
-  graph.write(folder / "model.onnx", "1.2.3");
+  graph.write(folder / "model.onnx", "sum", "1.2.3");
   using namespace std::string_literals;
   const std::string input =
       "\x5a\x14\x0a\x01x\x12\x0f\x0a\x0d\x08\x01\x12\x09\x0a\x03\x12\x01T\x0a\x02\x08\x02";
