@@ -1,7 +1,7 @@
-"""Language models that are exchanged with PyTorch and ONNX.
+"""Language models that are exchanged with PyTorch and ONNX, and translators that are exported to ONNX.
 
     exchange.py LM pytorch    models trained in PyTorch, imported; exported models, as their use.py scores lines
-    exchange.py LM onnx       the same of models that are exported to ONNX
+    exchange.py LM onnx       the same of models that are exported to ONNX, and what translators write
 
 Needs torch and safetensors, or onnxruntime and numpy; says that it is skipped where they are not installed.
 """
@@ -100,7 +100,7 @@ def rows_of(text):
 
 def module_of(folder, name):
     """A program of an exported folder; those of another may have the same names."""
-    for it in ("cells", "model", "use"):
+    for it in ("cells", "model", "text", "use"):
         sys.modules.pop(it, None)
     sys.path.insert(0, str(folder))
     try:
@@ -136,7 +136,7 @@ def check_cell(workshop, number, settings):
     model, after = exported.model, load_file(moved / "model.safetensors")
     assert set(model.state_dict()) == set(after), (settings, set(model.state_dict()) ^ set(after))
     words = (folder / "data" / "train.txt").read_text().replace("\n", " <eos> ").split()
-    ids = torch.tensor([use.id_of[it.encode()] for it in words])
+    ids = torch.tensor([use.vocabulary.id_of[it.encode()] for it in words])
     streams = torch.stack([ids[b * ((len(ids) - 1) // 8):][:11] for b in range(8)], 1)  # the batch, and the recipe's length
 
     def loss():
@@ -213,6 +213,63 @@ def check_exports(workshop, kind):
         print(f"exported {' '.join(settings)}: 1000 lines, at most {worst:.1e} nats of a symbol apart")
 
 
+# Each cell, score, bridge, unit and tie of tables; layers in one direction and in both, and decoders of more and of fewer.
+TRANSLATORS = ["model.cell=lstm model.attention=general model.bridge=linear model.encoder_layers=2 model.decoder_layers=3 model.tied=none",
+               "model.cell=gru model.attention=dot model.bridge=copy model.input_feeding=true train.reverse_source=true "
+               "model.bidirectional=false model.encoder_layers=2 model.tied=output",
+               "model.cell=gru_reset_after model.attention=additive model.bridge=zeros model.input_feeding=true model.tied=all "
+               "data.shared_vocabulary=true data.unit=characters",
+               "model.cell=rnn model.activation=relu model.attention=none model.bridge=linear train.reverse_source=true model.biases=1 data.max_size=10",
+               "model.cell=lstm model.attention=none model.bridge=copy decoding.allow_unknown=true data.max_size=8 model.biases=0"]
+
+RECIPE = """[recipe]
+task = "translation"
+[data]
+source_language = "aa"
+target_language = "bb"
+train_files = "train"
+valid_files = "valid"
+test_files = "test"
+[model]
+embedding = 8
+hidden = 12
+readout = 8
+init_all = 0.7
+[train]
+epochs = 8
+batch = 10
+optimizer = "adam"
+learning_rate = 0.01
+[decoding]
+max_length = 20
+"""
+
+
+def check_translators(workshop):
+    folder, chance = workshop.path, random.Random(3)
+    (folder / "translator.toml").write_text(RECIPE)
+    for name, count in (("train", 200), ("valid", 10), ("test", 100)):
+        lines = [chance.choices(WORDS, k=chance.randrange(1, 7)) for _ in range(count)]
+        (folder / "data" / f"{name}.aa").write_text("".join(" ".join(line) + "\n" for line in lines))
+        (folder / "data" / f"{name}.bb").write_text("".join(" ".join(line[::-1]) + "\n" for line in lines))
+    pairs = list(zip(*((folder / "data" / f"test.{side}").read_bytes().splitlines() for side in ("aa", "bb"))))
+    lines = b"".join(source + b"\n" for source, _ in pairs) + b"\n \nthe never dog\n"
+    variants = TRANSLATORS + ["data.unit=pieces data.pieces=250"] * bool(importlib.util.find_spec("sentencepiece"))
+    for number, settings in enumerate(variants):
+        run, out = folder / f"translator-{number}", folder / f"translator-out-{number}"
+        sets = (word for it in settings.split() for word in ("--set", it))
+        workshop.must("train", "--recipe", folder / "translator.toml", "--data", folder / "data", "--out", run, "--threads", 1, *sets)
+        workshop.must("export", run, "--format", "onnx", "--out", out)
+        mine = workshop.lm("translate", run, "--beam", 1, stdin=lines).out.splitlines()
+        theirs = subprocess.run([sys.executable, out / "use.py"], input=lines, stdout=subprocess.PIPE, check=True).stdout
+        assert mine == theirs.decode().splitlines() and len(set(mine)) > 20, (settings, mine, theirs)
+        use = module_of(out, "use")
+        scored, symbols = map(sum, zip(*(use.score(*pair) for pair in pairs)))
+        nats = json.loads(workshop.must("eval", run, "--split", "test", "--json").out)["nats"]
+        assert abs(nats + scored / symbols) < TOLERANCE, (settings, nats, scored / symbols)
+        print(f"exported {settings}: {len(set(mine))} translations; {nats:.6f} nats, ONNX {-scored / symbols:.6f}", flush=True)
+
+
 def main():
     program, kind = sys.argv[1:]
     try:
@@ -225,6 +282,8 @@ def main():
         if kind == "pytorch":
             check_imports(workshop)
             check_cells(workshop)
+        else:
+            check_translators(workshop)
         check_exports(workshop, kind)
 
 
