@@ -48,15 +48,21 @@ struct ExportOptions {
   std::string out;  // the folder to make
 };
 
-/// The keys of the model and of its text that an export has, or on which a trained model does not depend. Any
-/// other must have its default, so that a new one is never left out of an export unseen.
+/// The keys of a language model or a translator and of its text that an export has, or on which a trained
+/// model does not depend. Any other must have its default, so that a new one is never left out of an export
+/// unseen.
 const std::set<std::string> exportable_keys = {
     "data.unit", "data.pieces", "data.pieces_model", "data.strip_lines", "model.cell", "model.activation",
     "model.biases", "model.layers", "model.embedding", "model.hidden", "model.output_layers",
     "model.output_activation", "model.tied",
+    // Of a translator.
+    "model.encoder_layers", "model.decoder_layers", "model.bidirectional", "model.attention",
+    "model.input_feeding", "model.bridge", "model.readout",
     // Which text the model has seen, and how.
     "data.vocabulary", "data.vocabulary_file", "data.min_count", "data.max_size", "data.unknown",
     "data.train_files", "data.files", "data.block_lines", "data.memory", "data.batching", "data.evaluated_as",
+    "data.source_language", "data.target_language", "data.valid_files", "data.test_files",
+    "data.generated_pairs", "data.shared_vocabulary", "data.max_length", "data.pairs_share",
     // Initial values.
     "model.embedding_file", "model.embedding_init", "model.embedding_range", "model.input_init",
     "model.input_range", "model.recurrent_init", "model.recurrent_range", "model.output_init",
@@ -66,51 +72,37 @@ const std::set<std::string> exportable_keys = {
     "model.variational", "model.embedding_dropout", "model.weight_drop", "model.recurrent_dropout"};
 
 /// An export to PyTorch has these as well, and all settings of the cell.
-const std::set<std::string> exportable_to_pytorch = {"model.trained_initial_states",
-                                                     "model.block",
-                                                     "model.expansion",
-                                                     "model.convolution",
-                                                     "model.gate",
-                                                     "model.feed_forward",
-                                                     "model.experts",
-                                                     "model.latent_dropout",
-                                                     "model.output",
-                                                     "model.cutoffs",
-                                                     "model.cluster_divisor"};
-
-/// A translator has these as well.
-const std::set<std::string> exportable_of_translators = {
-    "model.encoder_layers", "model.decoder_layers", "model.bidirectional", "model.attention",
-    "model.input_feeding", "model.bridge", "model.readout",
-    // Which text the model has seen, and how.
-    "data.source_language", "data.target_language", "data.valid_files", "data.test_files",
-    "data.generated_pairs", "data.shared_vocabulary", "data.max_length", "data.pairs_share"};
-
-/// Whether a setting of a model or its text is a part of an export to ONNX, or does not matter there.
-bool is_exportable(const std::string& key, bool is_translator) {
-  return (!key.starts_with("model.") && !key.starts_with("data.")) || exportable_keys.contains(key) ||
-         (is_translator && exportable_of_translators.contains(key));
-}
+const std::set<std::string> exportable_to_pytorch = {
+    "model.trained_initial_states", "model.block", "model.expansion", "model.convolution", "model.gate",
+    "model.feed_forward",
+    // The output.
+    "model.experts", "model.latent_dropout", "model.output", "model.cutoffs", "model.cluster_divisor"};
 
 /// InputError, naming the setting, for what the format does not have.
 void check_exportable(Recipe& recipe, ExportFormat format, const std::string& run) {
-  const bool is_onnx = format == ExportFormat::onnx, is_translator = !recipe.language_modelling();
   const std::string& cell = recipe.task->cell();
-  check_input(is_onnx || !is_translator, "{}: a translator is exported to onnx alone: --format onnx", run);
-  if (is_onnx) check_onnx_has(cell, run);
-  const std::string entry = fmt::format("\"{}\": [", cell);
-  check_input(is_onnx || std::string_view(rondo_exported_cells).find(entry) != std::string_view::npos,
-              "{}: the cell {} cannot be exported to pytorch", run, cell);
+  Keys of_cell;
+  if (format == ExportFormat::onnx) {
+    check_onnx_has(cell, run);
+  } else {
+    check_input(recipe.language_modelling(), "{}: a translator can be exported to onnx alone: --format onnx",
+                run);
+    const std::string entry = fmt::format("\"{}\": [", cell);
+    check_input(std::string_view(rondo_exported_cells).find(entry) != std::string_view::npos,
+                "{}: the cell {} cannot be exported to pytorch", run, cell);
+    of_cell = section("model", keys_of(recipe.language_model().model.cell_settings, cell));
+  }
   Recipe defaults;
   defaults.set_task(recipe.task_name);
-  const Keys standard = keys_of(defaults),
-             of_cell = is_onnx ? Keys()
-                               : section("model", keys_of(recipe.language_model().model.cell_settings, cell));
-  for (const Key& key : keys_of(recipe))
-    check_input(is_exportable(key.name, is_translator) ||
-                    (!is_onnx && (exportable_to_pytorch.contains(key.name) || has_key(of_cell, key.name))) ||
-                    value_text(key) == default_text(key, standard),
-                "{}: {} = {} cannot be exported", run, key.name, value_text(key));
+  const Keys standard = keys_of(defaults);
+  for (const Key& key : keys_of(recipe)) {
+    const bool is_exportable =
+        (!key.name.starts_with("model.") && !key.name.starts_with("data.")) ||
+        exportable_keys.contains(key.name) || has_key(of_cell, key.name) ||
+        (format == ExportFormat::pytorch && exportable_to_pytorch.contains(key.name)) ||
+        value_text(key) == default_text(key, standard);
+    check_input(is_exportable, "{}: {} = {} cannot be exported", run, key.name, value_text(key));
+  }
 }
 
 /// Returns what model.py must know of a language model; it reads the rest off the weights.
@@ -135,21 +127,18 @@ void write_export(const std::filesystem::path& out, ExportFormat format, OpenRun
   const Tokenization& tokenization = run.task().tokenization();
   nlohmann::ordered_json config{{"unit", name_of(tokenization.unit)},
                                 {"strip_lines", tokenization.strip_lines}};
-  const auto write_graph = [&](const OnnxGraph& graph, const char* file, const char* name) {
-    graph.write(out / file, name, version());
-  };
   // The weights are first, because a file of the format may be too small for them.
   if (!model) {
     const auto& translator = dynamic_cast<EncoderDecoder&>(*run.model);
     const TranslationSettings& settings = dynamic_cast<TranslationTask&>(run.task()).settings;
-    write_graph(encoder_graph(translator), "encoder.onnx", "encoder");
-    write_graph(decoder_graph(translator), "decoder.onnx", "decoder");
+    encoder_graph(translator).write(out / "encoder.onnx", "encoder", version());
+    decoder_graph(translator).write(out / "decoder.onnx", "decoder", version());
     config["reverse_source"] = settings.train.batches.reverse_source;
     config["max_length"] = settings.decoding.max_length;
     config["allow_unknown"] = settings.decoding.allow_unknown;
   } else {
     if (is_onnx) {
-      write_graph(graph_of(*model), "model.onnx", "language_model");
+      graph_of(*model).write(out / "model.onnx", "language_model", version());
     } else {
       save_model(out / weights_name, *model);
       write_atomically(out / recipe_name, write_toml(keys_of(run.config.recipe)));
