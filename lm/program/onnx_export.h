@@ -23,7 +23,7 @@ OnnxGraph graph_of(const LanguageModel& model);
 
 /// Input: ids [S, B] of the source, the end among them. Outputs: the decoder's first states, unless the
 /// bridge makes zeros of them; and `context` [1, B, H], if it is fixed, or else `states` [S, B, H] and, for
-/// other scores than dot, `keys` [S, B, H].
+/// additive scores, `keys` [S, B, H].
 OnnxGraph encoder_graph(const EncoderDecoder& model);
 /// Computes one step. Inputs: ids [1, B]; h_li, c_li [1, B, H]; with input feeding `readout` [1, B, R]; and
 /// what the encoder returns of the source. Outputs: log_probabilities [1, B, V] of the next symbol;
