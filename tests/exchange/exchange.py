@@ -223,7 +223,7 @@ TRANSLATORS = ["model.cell=lstm model.attention=general model.bridge=linear mode
                "model.cell=lstm model.attention=none model.bridge=copy decoding.allow_unknown=true data.max_size=8 model.biases=0"]
 SMALL = ("data.source_language=aa data.target_language=bb data.train_files=train data.valid_files=valid data.test_files=test "
          "model.embedding=8 model.hidden=12 model.readout=8 model.dropout=0 model.forget_bias=0 train.batch=10 "
-         "train.epochs=8 train.learning_rate=0.02 decoding.max_length=20 ")
+         "train.epochs=12 train.learning_rate=0.02 train.decay_after=20 train.decides=nats decoding.max_length=20 ")
 
 
 def check_batch(model):
@@ -246,7 +246,7 @@ def check_translators(workshop):
         (folder / "data" / f"{name}.bb").write_text("".join(" ".join(line[::-1]) + "\n" for line in lines))
     pairs = list(zip(*((folder / "data" / f"test.{side}").read_bytes().splitlines() for side in ("aa", "bb"))))
     lines = b"".join(source + b"\n" for source, _ in pairs) + b"\n \nthe never dog\n"
-    variants = TRANSLATORS + ["data.unit=pieces data.pieces=250"] * bool(importlib.util.find_spec("sentencepiece"))
+    variants = TRANSLATORS + ["data.unit=pieces data.pieces=250 train.epochs=20"] * bool(importlib.util.find_spec("sentencepiece"))
     for number, settings in enumerate(variants):
         run, out = folder / f"translator-{number}", folder / f"translator-out-{number}"
         sets = (word for it in (SMALL + settings).split() for word in ("--set", it))
