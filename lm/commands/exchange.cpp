@@ -85,8 +85,7 @@ void check_exportable(Recipe& recipe, ExportFormat format, const std::string& ru
   if (format == ExportFormat::onnx) {
     check_onnx_has(cell, run);
   } else {
-    check_input(recipe.language_modelling(), "{}: a translator can be exported to onnx alone: --format onnx",
-                run);
+    check_input(recipe.language_modelling(), "{}: translators are exported with --format onnx alone", run);
     const std::string entry = fmt::format("\"{}\": [", cell);
     check_input(std::string_view(rondo_exported_cells).find(entry) != std::string_view::npos,
                 "{}: the cell {} cannot be exported to pytorch", run, cell);
@@ -136,16 +135,14 @@ void write_export(const std::filesystem::path& out, ExportFormat format, OpenRun
     config["reverse_source"] = settings.train.batches.reverse_source;
     config["max_length"] = settings.decoding.max_length;
     config["allow_unknown"] = settings.decoding.allow_unknown;
+  } else if (is_onnx) {
+    graph_of(*model).write(out / "model.onnx", "language_model", version());
   } else {
-    if (is_onnx) {
-      graph_of(*model).write(out / "model.onnx", "language_model", version());
-    } else {
-      save_model(out / weights_name, *model);
-      write_atomically(out / recipe_name, write_toml(keys_of(run.config.recipe)));
-      write_atomically(out / "cells.py", rondo_exported_cells);
-    }
-    config["model"] = config_of(*model);
+    save_model(out / weights_name, *model);
+    write_atomically(out / recipe_name, write_toml(keys_of(run.config.recipe)));
+    write_atomically(out / "cells.py", rondo_exported_cells);
   }
+  if (model) config["model"] = config_of(*model);
   for (const auto& [name, content] : run.task().vocabularies()) write_atomically(out / name, content);
   write_atomically(out / "config.json", config.dump(2) + "\n");
   write_atomically(out / "model.py", !model    ? rondo_exported_onnx_translator

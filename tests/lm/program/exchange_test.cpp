@@ -201,7 +201,7 @@ TEST_F(Exchange, ATranslatorIsExportedToOnnxAlone) {
     small.trained(run, Words{"data.pairs_share=0.1"} + settings);
     return run_lm({"export", small.path(run), "--format", format, "--out", out});
   };
-  expect_refused(exported_of({}, "pytorch"), "a translator can be exported to onnx alone: --format onnx");
+  expect_refused(exported_of({}, "pytorch"), "translators are exported with --format onnx alone");
   expect_refused(exported_of({"model.cell=mi_lstm"}, "onnx"), "these can: rnn, lstm, gru, gru_reset_after");
   expect_refused(exported_of({"model.zoneout=0.1"}, "onnx"), "model.zoneout = 0.1 cannot be exported");
   expect_refused(exported_of({"model.trained_initial_states=true"}, "onnx"),
