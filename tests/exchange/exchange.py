@@ -214,12 +214,14 @@ def check_exports(workshop, kind):
 
 
 # Each cell, score, bridge, unit and tie of tables; layers in one direction and in both, and decoders of more and of fewer.
-TRANSLATORS = ["model.cell=lstm model.attention=general model.bridge=linear model.encoder_layers=2 model.decoder_layers=3 model.tied=none",
+TRANSLATORS = ["model.cell=lstm model.attention=general model.bridge=linear model.encoder_layers=2 model.decoder_layers=3 "
+               "model.tied=none",
                "model.cell=gru model.attention=dot model.bridge=copy model.input_feeding=true train.reverse_source=true "
                "model.bidirectional=false model.encoder_layers=2 model.tied=output",
                "model.cell=gru_reset_after model.attention=additive model.bridge=zeros model.input_feeding=true model.tied=all "
                "data.shared_vocabulary=true data.unit=characters",
-               "model.cell=rnn model.activation=relu model.attention=none model.bridge=linear train.reverse_source=true model.biases=1 data.max_size=10",
+               "model.cell=rnn model.activation=relu model.attention=none model.bridge=linear train.reverse_source=true "
+               "model.biases=1 data.max_size=10",
                "model.cell=lstm model.attention=none model.bridge=copy decoding.allow_unknown=true data.max_size=8 model.biases=0"]
 SMALL = ("data.source_language=aa data.target_language=bb data.train_files=train data.valid_files=valid data.test_files=test "
          "model.embedding=8 model.hidden=12 model.readout=8 model.dropout=0 model.forget_bias=0 train.batch=10 "
