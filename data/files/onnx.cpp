@@ -106,7 +106,7 @@ void OnnxGraph::add_constant(const std::string& name, const std::vector<std::int
 
 void OnnxGraph::add_node(const std::string& op, const std::vector<std::string>& inputs,
                          const std::vector<std::string>& outputs, const Attributes& attributes) {
-  constexpr std::int64_t is_integer = 2, is_integers = 7, is_strings = 8;
+  constexpr std::int64_t is_integer = 2, is_string = 3, is_integers = 7, is_strings = 8;
   ProtobufMessage node;
   for (const std::string& name : inputs) node.add(1, name);
   for (const std::string& name : outputs) node.add(2, name);
@@ -117,6 +117,9 @@ void OnnxGraph::add_node(const std::string& op, const std::vector<std::string>& 
     if (const auto* number = std::get_if<std::int64_t>(&value)) {
       attribute.add(3, *number);
       attribute.add(20, is_integer);
+    } else if (const auto* text = std::get_if<std::string>(&value)) {
+      attribute.add(4, *text);
+      attribute.add(20, is_string);
     } else if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
       for (const std::string& it : *texts) attribute.add(9, it);
       attribute.add(20, is_strings);
@@ -129,12 +132,13 @@ void OnnxGraph::add_node(const std::string& op, const std::vector<std::string>& 
   graph_.add(1, node);
 }
 
-void OnnxGraph::write(const std::filesystem::path& path, const std::string& producer_version) const {
+void OnnxGraph::write(const std::filesystem::path& path, const std::string& name,
+                      const std::string& producer_version) const {
   constexpr std::int64_t format = 8;  // ONNX 1.10 (2021); operator set 14 needs 7 or later
   ProtobufMessage operators, graph = graph_, model;
   operators.add(1, "");
   operators.add(2, operator_set);
-  graph.add(2, "language_model");
+  graph.add(2, name);
   model.add(1, format);
   model.add(2, "Rondo");
   model.add(3, producer_version);

@@ -1,6 +1,6 @@
 // Writing ONNX models (onnx.ai, onnx.proto3): a graph of operators over named tensors, in the encoding of
 // protocol buffers, which lm/program/log.cpp uses as well. Only what models here need. Which operators a
-// language model becomes: lm/commands/exchange.cpp.
+// model becomes: lm/program/onnx_export.h.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,8 @@ class OnnxGraph {
   enum class Type { float32 = 1, int64 = 7 };  // the numbers of onnx.proto3
   /// A number, or the name of a dynamic dimension.
   using Extent = std::variant<std::int64_t, std::string>;
-  using Attribute = std::variant<std::int64_t, std::vector<std::int64_t>, std::vector<std::string>>;
+  using Attribute =
+      std::variant<std::int64_t, std::string, std::vector<std::int64_t>, std::vector<std::string>>;
   using Attributes = std::vector<std::pair<std::string, Attribute>>;
 
   void add_input(const std::string& name, Type type, const std::vector<Extent>& shape);
@@ -54,7 +55,8 @@ class OnnxGraph {
                 const std::vector<std::string>& outputs, const Attributes& attributes = {});
 
   /// Replaces the file atomically. InputError for more than 2 GiB, which no reader of the format accepts.
-  void write(const std::filesystem::path& path, const std::string& producer_version) const;
+  void write(const std::filesystem::path& path, const std::string& name,
+             const std::string& producer_version) const;
 
   /// The operators are those of this version.
   static constexpr std::int64_t operator_set = 14;

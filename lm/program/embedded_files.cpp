@@ -29,5 +29,8 @@ asm(".pushsection .rodata.rondo_exported, \"a\", @progbits\n"
     "exported pytorch\n"
     "exported cells\n"
     "exported onnx\n"
+    "exported onnx_translator\n"
+    "exported text\n"
     "exported use\n"
+    "exported translate\n"
     ".popsection\n");

@@ -1,7 +1,7 @@
-"""Language models that are exchanged with PyTorch and ONNX.
+"""Language models that are exchanged with PyTorch and ONNX, and translators that are exported to ONNX.
 
     exchange.py LM pytorch    models trained in PyTorch, imported; exported models, as their use.py scores lines
-    exchange.py LM onnx       the same of models that are exported to ONNX
+    exchange.py LM onnx       the same of models that are exported to ONNX, and what translators write
 
 Needs torch and safetensors, or onnxruntime and numpy; says that it is skipped where they are not installed.
 """
@@ -100,7 +100,7 @@ def rows_of(text):
 
 def module_of(folder, name):
     """A program of an exported folder; those of another may have the same names."""
-    for it in ("cells", "model", "use"):
+    for it in ("cells", "model", "text", "use"):
         sys.modules.pop(it, None)
     sys.path.insert(0, str(folder))
     try:
@@ -136,7 +136,7 @@ def check_cell(workshop, number, settings):
     model, after = exported.model, load_file(moved / "model.safetensors")
     assert set(model.state_dict()) == set(after), (settings, set(model.state_dict()) ^ set(after))
     words = (folder / "data" / "train.txt").read_text().replace("\n", " <eos> ").split()
-    ids = torch.tensor([use.id_of[it.encode()] for it in words])
+    ids = torch.tensor([use.vocabulary.id_of[it.encode()] for it in words])
     streams = torch.stack([ids[b * ((len(ids) - 1) // 8):][:11] for b in range(8)], 1)  # the batch, and the recipe's length
 
     def loss():
@@ -213,6 +213,58 @@ def check_exports(workshop, kind):
         print(f"exported {' '.join(settings)}: 1000 lines, at most {worst:.1e} nats of a symbol apart")
 
 
+# Each cell, score, bridge, unit and tie of tables; layers in one direction and in both, and decoders of more and of fewer.
+TRANSLATORS = ["model.cell=lstm model.attention=general model.bridge=linear model.encoder_layers=2 model.decoder_layers=3 "
+               "model.tied=none",
+               "model.cell=gru model.attention=dot model.bridge=copy model.input_feeding=true train.reverse_source=true "
+               "model.bidirectional=false model.encoder_layers=2 model.tied=output",
+               "model.cell=gru_reset_after model.attention=additive model.bridge=zeros model.input_feeding=true model.tied=all "
+               "data.shared_vocabulary=true data.unit=characters",
+               "model.cell=rnn model.activation=relu model.attention=none model.bridge=linear train.reverse_source=true "
+               "model.biases=1 data.max_size=10",
+               "model.cell=lstm model.attention=none model.bridge=copy decoding.allow_unknown=true data.max_size=8 model.biases=0"]
+SMALL = ("data.source_language=aa data.target_language=bb data.train_files=train data.valid_files=valid data.test_files=test "
+         "model.embedding=8 model.hidden=12 model.readout=8 model.dropout=0 model.forget_bias=0 train.batch=10 "
+         "train.epochs=12 train.learning_rate=0.02 train.decay_after=20 train.decides=nats decoding.max_length=20 ")
+
+
+def check_batch(model):
+    """Two sentences of one length, read together, have the states and the predictions of each alone."""
+    import numpy
+    ids = [[1, 2, 3, 2, 0], [3, 1, 1, 2, 0]]
+    alone = [model.encode(it) for it in ids]
+    together = {name: numpy.concatenate([it[name] for it in alone], 1) for name in alone[0]}
+    for name, value in model.run(model.encoder, numpy.transpose(ids), {}).items():
+        assert numpy.allclose(value, together[name], atol=TOLERANCE), name
+    log_p = model.run(model.decoder, [[1, 2]], together)["log_probabilities"][0]
+    assert numpy.allclose(log_p, [model.step(symbol, it)[0] for symbol, it in zip((1, 2), alone)], atol=TOLERANCE)
+
+
+def check_translators(workshop):
+    folder, chance = workshop.path, random.Random(3)
+    for name, count in (("train", 200), ("valid", 10), ("test", 100)):
+        lines = [chance.choices(WORDS, k=chance.randrange(1, 7)) for _ in range(count)]
+        (folder / "data" / f"{name}.aa").write_text("".join(" ".join(line) + "\n" for line in lines))
+        (folder / "data" / f"{name}.bb").write_text("".join(" ".join(line[::-1]) + "\n" for line in lines))
+    pairs = list(zip(*((folder / "data" / f"test.{side}").read_bytes().splitlines() for side in ("aa", "bb"))))
+    lines = b"".join(source + b"\n" for source, _ in pairs) + b"\n \nthe never dog\n"
+    variants = TRANSLATORS + ["data.unit=pieces data.pieces=250 train.epochs=20"] * bool(importlib.util.find_spec("sentencepiece"))
+    for number, settings in enumerate(variants):
+        run, out = folder / f"translator-{number}", folder / f"translator-out-{number}"
+        sets = (word for it in (SMALL + settings).split() for word in ("--set", it))
+        workshop.must("train", "--recipe", "attention-multi30k", "--data", folder / "data", "--out", run, "--threads", 1, *sets)
+        workshop.must("export", run, "--format", "onnx", "--out", out)
+        mine = workshop.lm("translate", run, "--beam", 1, stdin=lines).out.splitlines()
+        theirs = subprocess.run([sys.executable, out / "use.py"], input=lines, stdout=subprocess.PIPE, check=True).stdout
+        assert mine == theirs.decode().splitlines() and len(set(mine)) > 20, (settings, mine, theirs)
+        use = module_of(out, "use")
+        check_batch(sys.modules["model"])
+        scored, symbols = map(sum, zip(*(use.score(*pair) for pair in pairs)))
+        nats = json.loads(workshop.must("eval", run, "--split", "test", "--json").out)["nats"]
+        assert abs(nats + scored / symbols) < TOLERANCE, (settings, nats, scored / symbols)
+        print(f"exported {settings}: {len(set(mine))} translations; {nats:.6f} nats, ONNX {-scored / symbols:.6f}", flush=True)
+
+
 def main():
     program, kind = sys.argv[1:]
     try:
@@ -225,6 +277,8 @@ def main():
         if kind == "pytorch":
             check_imports(workshop)
             check_cells(workshop)
+        else:
+            check_translators(workshop)
         check_exports(workshop, kind)
 
 

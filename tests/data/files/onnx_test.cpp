@@ -30,8 +30,9 @@ TEST(Onnx, AGraphHasItsPartsUnderTheirNumbers) {
   const std::array<float, 2> values{0, 1};
   graph.add_constant("w", {2}, values);
   graph.add_node("Add", {"x", "w"}, {"y"}, {{"axis", std::int64_t{1}}});
+  graph.add_node("Pad", {"y"}, {"z"}, {{"mode", "edge"}});
   const TemporaryFolder folder;
-  graph.write(folder / "model.onnx", "1.2.3");
+  graph.write(folder / "model.onnx", "sum", "1.2.3");
   using namespace std::string_literals;
   const std::string input =
       "\x5a\x14\x0a\x01x\x12\x0f\x0a\x0d\x08\x01\x12\x09\x0a\x03\x12\x01T\x0a\x02\x08\x02";
@@ -42,6 +43,10 @@ TEST(Onnx, AGraphHasItsPartsUnderTheirNumbers) {
                   "\x0a\x01x\x0a\x01w\x12\x01y\x22\x03"
                   "Add\x2a\x0b\x0a\x04"
                   "axis\x18\x01\xa0\x01\x02");
+  expect_contains(file,
+                  "mode\x22\x04"
+                  "edge\xa0\x01\x03");
+  expect_contains(file, "\x12\x03sum");
   expect_contains(file, input);
   EXPECT_TRUE(
       file.starts_with("\x08\x08\x12\x05Rondo\x1a\x05"

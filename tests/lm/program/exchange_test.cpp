@@ -8,7 +8,7 @@
 #include "lm/program/run.h"
 #include "lm/training/checkpoint.h"
 #include "tests/data/files/tensors_in_memory.h"
-#include "tests/lm/program/program.h"
+#include "tests/lm/program/small_translator.h"
 
 namespace rondo {
 namespace {
@@ -191,6 +191,24 @@ TEST_F(Exchange, WhatHasNoCounterpartIsRefused) {
   refused("onnx", {"model.experts=2"}, "model.experts = 2 cannot be exported");
   refused("pytorch", {"model.zoneout=0.1"}, "model.zoneout = 0.1 cannot be exported");
   refused("pytorch", {"model.major_ratio=0.5"}, "model.major_ratio = [0.5] cannot be exported");
+}
+
+TEST_F(Exchange, ATranslatorIsExportedToOnnxAlone) {
+  const SmallTranslator small;
+  const std::string out = small.path("out");
+  const auto exported_of = [&](const Words& settings, const std::string& format) {
+    const std::string run = fmt::format("run-{}", ++runs_);
+    small.trained(run, Words{"data.pairs_share=0.1"} + settings);
+    return run_lm({"export", small.path(run), "--format", format, "--out", out});
+  };
+  expect_refused(exported_of({}, "pytorch"), "translators are exported with --format onnx alone");
+  expect_refused(exported_of({"model.cell=mi_lstm"}, "onnx"), "these can: rnn, lstm, gru, gru_reset_after");
+  expect_refused(exported_of({"model.zoneout=0.1"}, "onnx"), "model.zoneout = 0.1 cannot be exported");
+  expect_refused(exported_of({"model.trained_initial_states=true"}, "onnx"),
+                 "model.trained_initial_states = true cannot be exported");
+  EXPECT_FALSE(fs::exists(out));
+  expect_contains(exported_of({"data.shared_vocabulary=true"}, "onnx").out, "8 and 8 symbols; to use it: ");
+  EXPECT_EQ(bytes_of_file(out + "/vocab.source.txt"), bytes_of_file(small.path("run-5/vocab.source.txt")));
 }
 
 TEST_F(Exchange, AnEmbeddingBeginsWithWordVectors) {

@@ -73,6 +73,8 @@ TEST(MultiTaskRun, LogsAFigureOfEachTaskAndTranslatesWithTheFirst) {
   };
   EXPECT_NE(scores("copy"), scores("translate")) << "another encoder";
   expect_contains(output_of_lm({"eval", data.path("run"), "--split", "test", "--threads", "1"}), "BLEU");
+  expect_refused({"export", data.path("run"), "--format", "onnx", "--out", data.path("out")},
+                 "where one of language_modelling or translation is needed");
   expect_refused({"translate", data.path("run"), "--task", "none"},
                  "--task none: the tasks of this run are translate, copy, write");
   expect_refused(run_lm({"translate", data.path("run"), "--task", "write"}, {.input = "a\n"}),
