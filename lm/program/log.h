@@ -30,17 +30,6 @@ double seconds_left(const Trainer& trainer, double rate);
 /// What was scored, and how: "80 characters by greedy search".
 std::string scored_text(const Scores& scores);
 
-/// The loss and the speed of some steps.
-struct Window {
-  double loss = 0;  // the sum
-  std::int64_t scored = 0;
-  double seconds = 0;
-
-  void add(const StepMetrics& metrics);
-  double mean_loss() const { return loss / static_cast<double>(scored); }
-  double symbols_per_second() const { return static_cast<double>(scored) / seconds; }
-};
-
 /// What a training reports, on the terminal and in log.jsonl: on a terminal the progress; in the log a line
 /// every train.log_every steps; in both, a line for each evaluation.
 class TrainingReport {
@@ -95,8 +84,8 @@ class TrainingReport {
   Device device_;
   Progress progress_;
   LineFile file_;
-  Window window_;            // since the last line of the log
-  Window since_evaluation_;  // of the weights in training
+  StepMetrics window_;            // since the last line of the log
+  StepMetrics since_evaluation_;  // of the weights in training
 };
 
 // --- Measurement ---
