@@ -31,9 +31,7 @@ void Evaluation::add(const std::vector<int32_t>& targets, const std::vector<doub
   }
 }
 
-double Evaluation::bits() const { return nats() / std::numbers::ln2; }
 double Evaluation::bits_per_byte() const { return nats_sum / std::numbers::ln2 / static_cast<double>(bytes); }
-double Evaluation::perplexity() const { return std::exp(nats()); }
 double Evaluation::perplexity_without_unknowns() const {
   return std::exp(known_nats_sum / static_cast<double>(symbols - unknowns));
 }

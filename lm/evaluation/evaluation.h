@@ -36,9 +36,7 @@ struct Evaluation {
            std::optional<int32_t> unknown_id);
 
   double nats() const { return nats_sum / static_cast<double>(symbols); }
-  double bits() const;
   double bits_per_byte() const;  // the figure that compares models of different units; needs bytes
-  double perplexity() const;
   /// Perplexity over the symbols of the vocabulary only.
   double perplexity_without_unknowns() const;
 };
