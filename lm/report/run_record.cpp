@@ -1,6 +1,4 @@
-// The record of a run.
-#include "lm/report/run_record.h"
-
+// The record of a run; see run_groups.h.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -8,7 +6,7 @@
 
 #include "data/files/input_file.h"
 #include "lm/program/files.h"
-#include "lm/program/recipe.h"
+#include "lm/report/run_groups.h"
 #include "lm/training/trainer.h"
 
 namespace rondo {
