@@ -125,13 +125,6 @@ void NormsByStep::add(int64_t step, double norm) {
   it.norms += norm;
   it.logs += std::log(norm);
 }
-double NormsByStep::mean(size_t step) const {
-  return steps[step].norms / static_cast<double>(steps[step].count);
-}
-double NormsByStep::mean_log(size_t step) const {
-  return steps[step].logs / static_cast<double>(steps[step].count);
-}
-
 void RecurrentProbe::run(int64_t sequences, const ReportDone& progress,
                          const std::function<Variable()>& loss) {
   const EvaluationMode no_dropout(model_);

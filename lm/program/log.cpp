@@ -159,10 +159,6 @@ void TrainingReport::warn(const std::string& text) {
   print_warning(text);
 }
 
-std::function<void(std::int64_t)> TrainingReport::progress_of(const std::string& what, std::int64_t items) {
-  return rondo::progress_of(progress_, what, items);
-}
-
 // --- Measurement ---
 
 double score_in(const ScoreMap& scores, const std::string& key) {

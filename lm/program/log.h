@@ -69,7 +69,9 @@ class TrainingReport {
   /// Prints a warning on stderr; nothing if it is empty.
   void warn(const std::string& text);
   /// A function that shows the progress of `what`: the share of its `items` that is done.
-  std::function<void(std::int64_t)> progress_of(const std::string& what, std::int64_t items);
+  ReportDone progress_of(const std::string& what, std::int64_t items) {
+    return rondo::progress_of(progress_, what, items);
+  }
 
  private:
   bool is_logged(const Trainer& trainer) const { return trainer.step_count() % recipe_.run.log_every == 0; }
