@@ -194,8 +194,6 @@ Pairs encode_pairs(const TextPair& texts, const Vocabulary& source, const Vocabu
   without_empty |= texts.has_gaps;
   Pairs pairs{.source = encode_sentences(texts.source.content, texts.source.name, source),
               .target = encode_sentences(texts.target.content, texts.target.name, target)};
-  check(pairs.source.size() == pairs.target.size(), "[pairs] {} and {} sentences", pairs.source.size(),
-        pairs.target.size());
   if (max_length == 0 && !without_empty) return pairs;
 
   Pairs kept;
