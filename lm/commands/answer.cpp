@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
