@@ -13,7 +13,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers are written as they are in memory");
 
 /// Wire types: the lowest three bits of the key of a field.
-constexpr std::uint64_t varint = 0, eight_bytes = 1, with_length = 2, four_bytes = 5;
+constexpr std::uint64_t varint = 0, with_length = 2;
 
 std::uint64_t key(int field, std::uint64_t kind) { return static_cast<std::uint64_t>(field) << 3 | kind; }
 
@@ -34,20 +34,6 @@ void ProtobufMessage::add(int field, std::string_view text) {
   add_varint(key(field, with_length));
   add_varint(text.size());
   bytes_ += text;
-}
-
-void ProtobufMessage::add_double(int field, double number) {
-  add_varint(key(field, eight_bytes));
-  bytes_ += bytes_of(std::span<const double>(&number, 1));
-}
-
-void ProtobufMessage::add_float(int field, float number) {
-  add_varint(key(field, four_bytes));
-  bytes_ += bytes_of(std::span<const float>(&number, 1));
-}
-
-void ProtobufMessage::add_doubles(int field, const std::vector<double>& numbers) {
-  add(field, bytes_of(std::span<const double>(numbers)));
 }
 
 namespace {

@@ -1,6 +1,5 @@
 // Writing ONNX models (onnx.ai, onnx.proto3): a graph of operators over named tensors, in the encoding of
-// protocol buffers, which lm/program/log.cpp uses as well. Only what models here need. Which operators a
-// model becomes: lm/program/onnx_export.h.
+// protocol buffers. Only what models here need. Which operators a model becomes: lm/program/onnx_export.h.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +19,7 @@ class ProtobufMessage {
  public:
   void add(int field, std::int64_t number);
   void add(int field, std::string_view text);
-  void add(int field, const char* text) { add(field, std::string_view(text)); }
   void add(int field, const ProtobufMessage& part) { add(field, part.bytes_); }
-  void add_double(int field, double number);
-  void add_float(int field, float number);
-  /// A repeated field, packed.
-  void add_doubles(int field, const std::vector<double>& numbers);
   const std::string& bytes() const { return bytes_; }
 
  private:

@@ -188,10 +188,7 @@ std::vector<std::int32_t> ids_of_labels(const LabelledText& text, const Vocabula
 LabelledSentences encode_labelled(const LabelledText& text, const Vocabulary& vocabulary,
                                   const Vocabulary& labels) {
   const std::vector<std::int32_t> ids = ids_of_labels(text, labels);
-  LabelledSentences result{encode_sentences(text.sentences.content, text.sentences.name, vocabulary), ids};
-  check(result.sentences.size() == std::ssize(result.labels),
-        "[labelled sentences] {} sentences and {} labels", result.sentences.size(), result.labels.size());
-  return result;
+  return {encode_sentences(text.sentences.content, text.sentences.name, vocabulary), ids};
 }
 
 // --- Batches ---

@@ -1,5 +1,5 @@
 // The corpus: finds training, validation and test text, and encodes it. It downloads nothing and guesses
-// no unit. Read next: data/text/streams.h; for pairs of sentences data/sentences/parallel_text.h.
+// no unit. Read next: data/text/streams.h; for pairs of sentences data/sentences/pairs.h.
 //
 // Text and EncodedText are the symbols and the ids of one split. The vocabulary (data/text/vocabulary.h) is
 // made from the former and gives the latter. Neither is in memory if the text is long: its files are read in

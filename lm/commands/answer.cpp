@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -122,11 +121,7 @@ void add_attention(CLI::App& to, AnswerOptions& options) {
            "write what was attended to: a picture if the name ends in .svg, else a JSON object a line");
 }
 
-}  // namespace
-
 // --- Translate ---
-
-namespace {
 
 int translate(const AnswerOptions& options) {
   const OpenRun run = open_for("translate", options);

@@ -25,6 +25,8 @@
 namespace rondo {
 namespace {
 
+constexpr double above_0 = std::numeric_limits<double>::min();
+
 struct GenerateOptions : ComputeOptions {
   std::string run;
   std::string prompt;
@@ -45,7 +47,6 @@ struct GenerateRequest {
   std::vector<std::string> stops;
 };
 Keys keys_of(GenerateRequest& it) {
-  constexpr double above_0 = std::numeric_limits<double>::min();
   return {{"prompt", &it.prompt, any_text()},
           {"n", &it.symbols, at_least(0)},
           {"candidates", &it.candidates, between(1, 1000)},
@@ -186,7 +187,6 @@ Command add_generate(CommandLine& line) {
   add_value(app, "--top-k", options->sampling.top_k, "K", integer(0),
             "sample from the K most probable symbols only; 0: from all")
       ->capture_default_str();
-  constexpr double above_0 = std::numeric_limits<double>::min();
   add_value(app, "--top-p", options->sampling.top_p, "P", in_range(above_0, 1.0, "a number above 0, up to 1"),
             "sample from the most probable symbols that make up this share")
       ->capture_default_str();

@@ -72,8 +72,8 @@ double seconds_of_training(const Recipe& recipe) {
   const std::unique_ptr<Objective> objective = make_objective(*model);
   Trainer trainer(*objective, recipe.trainer);
   while (trainer.seconds() < enough && !trainer.done() && trainer.next_batch()) trainer.step();
-  const StepMetrics done = trainer.metrics();
-  return trainer.seconds() + seconds_left(trainer, static_cast<double>(done.scored) / done.seconds);
+  const double rate = trainer.metrics().scored_per_second();
+  return trainer.seconds() + seconds_left(trainer, rate);
 }
 
 Subject subject_of(const InfoOptions& options) {

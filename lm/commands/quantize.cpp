@@ -7,7 +7,6 @@
 #include "data/files/files.h"
 #include "data/files/input_file.h"
 #include "lm/commands/options.h"
-#include "lm/program/files.h"
 #include "lm/program/run.h"
 #include "lm/program/terminal.h"
 #include "lm/training/checkpoint.h"

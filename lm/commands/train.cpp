@@ -9,6 +9,7 @@
 #include "lm/program/files.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run.h"
+#include "lm/program/terminal.h"
 #include "lm/tasks/skip_thought.h"
 #include "lm/training/memory.h"
 #include "tensor/allocator.h"
@@ -140,11 +141,7 @@ RunConfig initialization_from(const std::string& base, const std::vector<Setting
   return config;
 }
 
-}  // namespace
-
 // --- Before the training ---
-
-namespace {
 
 /// The settings of a training that is not resumed.
 RunConfig new_config(const TrainOptions& options) {
@@ -250,7 +247,10 @@ int train(const TrainOptions& options) {
   if (!ranks) return lead(options, nullptr, *prepared);
   try {
     if (prepared->compute.device == Device::cuda) ranks->use_gpus();
-    return ranks->leads() ? lead(options, ranks.get(), *prepared) : follow(*prepared);
+    if (ranks->leads()) return lead(options, ranks.get(), *prepared);
+    const StopSignals ignored;  // rank 0 stops the training, prints and writes
+    prepared->trainer->follow();
+    return 0;
   } catch (...) {  // others may wait for this rank's part of a sum: all end at once
     abort_ranks(report_failure());
   }

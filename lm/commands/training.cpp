@@ -271,10 +271,4 @@ int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& trai
   return 0;
 }
 
-int follow(PreparedTraining& training) {
-  const StopSignals ignored;  // rank 0 stops the training
-  training.trainer->follow();
-  return 0;
-}
-
 }  // namespace rondo

@@ -103,7 +103,5 @@ void say_beginning(const PreparedTraining& training, TrainingReport& report);
 
 /// Trains, with all that is printed and written of it. Returns the exit status.
 int lead(const TrainOptions& options, const Ranks* ranks, PreparedTraining& training);
-/// Computes what ranks other than 0 do; they print nothing and write no file.
-int follow(PreparedTraining& training);
 
 }  // namespace rondo

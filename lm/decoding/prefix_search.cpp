@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "autograd/ctc_loss.h"
+#include "lm/decoding/beam_search.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -209,8 +210,8 @@ std::vector<LabelHypothesis> prefix_search(const Tensor& log_p, int64_t beam, co
 // --- Language model ---
 // Scores of labels by an n-gram model.
 
-LabelScorer::LabelScorer(const NgramModel& model, const Vocabulary& vocabulary, NgramUnit unit,
-                         std::vector<std::string> labels, const LabelScoreOptions& options)
+LabelScorer::LabelScorer(const NgramModel& model, const Vocabulary& vocabulary,
+                         std::vector<std::string> labels, const SpeechDecodingOptions& options)
     : model_(model),
       vocabulary_(vocabulary),
       labels_(std::move(labels)),
@@ -225,7 +226,7 @@ LabelScorer::LabelScorer(const NgramModel& model, const Vocabulary& vocabulary, 
                 unknown_symbol);
     return id ? *id : *unknown_;
   };
-  if (unit == NgramUnit::words) {
+  if (options.ngram_unit == NgramUnit::words) {
     space_ = static_cast<std::size_t>(std::ranges::find(labels_, " ") - labels_.begin());
     check_input(space_ > 0 && space_ < labels_.size(),
                 "a language model of words needs a label that is a space");
@@ -240,7 +241,7 @@ LabelScorer::Scored LabelScorer::scored(const NgramModel::State& context,
                                         std::optional<std::int32_t> symbol) const {
   if (!symbol) return {0, context};
   const NgramModel::Step step = model_.step(context, *symbol);
-  return {options_.weight * step.log_probability + options_.bonus, step.next};
+  return {options_.ngram_weight * step.log_probability + options_.insertion_bonus, step.next};
 }
 
 std::optional<std::int32_t> LabelScorer::word_of(const State& state) const {
@@ -269,7 +270,65 @@ LabelScorer::State LabelScorer::after(const State& state, std::int32_t label) co
 
 double LabelScorer::score_end(const State& state) const {
   const Scored last = scored(state.context, word_of(state));
-  return last.score + (line_end_ ? options_.weight * model_.step(last.next, *line_end_).log_probability : 0);
+  return last.score +
+         (line_end_ ? options_.ngram_weight * model_.step(last.next, *line_end_).log_probability : 0);
+}
+
+// --- Decoder ---
+
+Keys keys_of(SpeechDecodingOptions& it) {
+  return {
+      {"beam", &it.beam, any_beam(), "prefixes", "that a search keeps after each step; 1: the best path"},
+      {"ngram", &it.ngram, any_text(), "", "an n-gram model, an ARPA file; empty: none"},
+      {"ngram_unit", choice(it.ngram_unit), "what the symbols of decoding.ngram are"},
+      {"ngram_weight", &it.ngram_weight, at_least(0), "", "weight of the n-gram model's log p"},
+      {"insertion_bonus",
+       &it.insertion_bonus,
+       {},
+       "nats",
+       "for each symbol of the n-gram model, which favours short transcripts"},
+  };
+}
+
+void check_options(const SpeechDecodingOptions& options) {
+  check_limits_of(options);
+  check_input(
+      options.ngram.empty() || options.beam > 1,
+      "ngram = \"{}\": an n-gram model takes part in a search: set decoding.beam above 1, as in 32, or "
+      "decoding.ngram to \"\"",
+      options.ngram);
+}
+
+SpeechDecoder::SpeechDecoder(const SpeechDecodingOptions& options, const Vocabulary& vocabulary)
+    : options_(options) {
+  check_options(options);
+  if (options.ngram.empty()) return;
+  std::vector<std::string> labels;
+  for (std::int32_t id = 0; id < vocabulary.size(); ++id) labels.push_back(vocabulary.symbol(id));
+  const bool words = options.ngram_unit == NgramUnit::words;
+  ngram_.emplace(read_arpa(options.ngram, {.unit = words ? Unit::words : Unit::characters}));
+  const auto& [symbols, model, is_closed] = *ngram_;
+  const auto is_known = [&](const std::string& label) { return ngram_->vocabulary.id(label).has_value(); };
+  check_input(!is_closed || !words, "{}: the language model of words has no {}", options.ngram,
+              unknown_symbol);
+  check_input(!is_closed || std::all_of(labels.begin() + 1, labels.end(), is_known),
+              "{}: the language model has no {}, and does not know all labels", options.ngram,
+              unknown_symbol);
+  scorer_.emplace(model, symbols, std::move(labels), options);
+}
+
+LabelHypothesis SpeechDecoder::operator()(const Tensor& log_p) const {
+  if (options_.beam == 1) return best_path(log_p);
+  const std::vector<LabelHypothesis> found =
+      prefix_search(log_p, options_.beam, scorer_ ? &*scorer_ : nullptr);
+  return found.empty() ? LabelHypothesis{} : found.front();
+}
+
+std::string text_of(const SpeechDecodingOptions& options) {
+  const std::string search = search_text(options.beam);
+  if (options.ngram.empty()) return search;
+  return fmt::format("{} with {}, weight {}, bonus {}", search, options.ngram, options.ngram_weight,
+                     options.insertion_bonus);
 }
 
 }  // namespace rondo

@@ -1,4 +1,5 @@
-// Label sequences from the frames of a CTC model (autograd/ctc_loss.h), whose symbol 0 is the blank.
+// From what a recogniser says of each step to a transcript: label sequences from the frames of a CTC model
+// (autograd/ctc_loss.h), whose symbol 0 is the blank. Used by lm/tasks/speech.h.
 //
 // best_path(): the most probable symbol of each frame, repeats merged and blanks removed (Graves et al.
 // 2006, section 3.2). prefix_search(): the most probable labels, approximately, as the sum over their paths:
@@ -15,8 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "data/ngram/ngram_model.h"
-#include "data/text/vocabulary.h"
+#include "data/ngram/arpa.h"
 #include "tensor/tensor.h"
 
 namespace rondo {
@@ -34,10 +34,19 @@ namespace rondo {
 enum class NgramUnit { words, characters };
 inline std::vector<std::string> names_of(NgramUnit) { return {"words", "characters"}; }
 
-struct LabelScoreOptions {
-  double weight = 0.5;  // of the language model's log p
-  double bonus = 0;     // nats for each of its symbols
+struct SpeechDecodingOptions {
+  std::int64_t beam = 1;  // prefixes that a search keeps; 1: the best path
+  std::string ngram{};    // an ARPA file; empty: none
+  NgramUnit ngram_unit = NgramUnit::words;
+  double ngram_weight = 0.5;
+  double insertion_bonus = 0;  // nats for each symbol of the n-gram model
 };
+/// `beam`, `ngram`, `ngram_unit`, `ngram_weight`, `insertion_bonus`.
+Keys keys_of(SpeechDecodingOptions& options);
+/// Throws InputError for options out of range, and for an n-gram model without a search.
+void check_options(const SpeechDecodingOptions& options);
+/// How it is decoded, for reports: "greedy search", "a beam of 16 with FILE, weight 0.5, bonus 0".
+std::string text_of(const SpeechDecodingOptions& options);
 
 class LabelScorer {
  public:
@@ -50,8 +59,8 @@ class LabelScorer {
   /// `model` and `vocabulary` must outlive it. labels[k] is the text of label k; labels[0], the blank, is not
   /// read. A label " " ends a word; of characters every label is a symbol. What the model does not know is
   /// its `<unk>`. InputError if it has none, and for a model of words without a label " ".
-  LabelScorer(const NgramModel& model, const Vocabulary& vocabulary, NgramUnit unit,
-              std::vector<std::string> labels, const LabelScoreOptions& options);
+  LabelScorer(const NgramModel& model, const Vocabulary& vocabulary, std::vector<std::string> labels,
+              const SpeechDecodingOptions& options);
   LabelScorer(const LabelScorer&) = delete;
   LabelScorer& operator=(const LabelScorer&) = delete;
 
@@ -80,7 +89,7 @@ class LabelScorer {
   std::vector<std::string> labels_;
   std::size_t space_ = 0;                // the label that ends a word; 0: each label is a symbol
   std::vector<std::int32_t> symbols_{};  // of each label, where labels are symbols
-  LabelScoreOptions options_;
+  SpeechDecodingOptions options_;
   std::optional<std::int32_t> line_end_, unknown_;
 };
 
@@ -102,5 +111,24 @@ LabelHypothesis best_path(const Tensor& log_p);
 /// Without a scorer the score is log p. Time: frames * beam * symbols. Error for a beam below 1.
 std::vector<LabelHypothesis> prefix_search(const Tensor& log_p, int64_t beam,
                                            const LabelScorer* scorer = nullptr);
+
+// --- Decoder ---
+// By the best path; by a search for the most probable labels; or by such a search with an n-gram model.
+
+class SpeechDecoder {
+ public:
+  /// Reads the n-gram model. `vocabulary` is the recogniser's; its symbol 0 is the blank. InputErrors of
+  /// check_options(), of read_arpa(), and of the scorers.
+  SpeechDecoder(const SpeechDecodingOptions& options, const Vocabulary& vocabulary);
+
+  /// Decodes the log probabilities of an utterance, [steps, symbols] on the host.
+  LabelHypothesis operator()(const Tensor& log_p) const;
+  const SpeechDecodingOptions& options() const { return options_; }
+
+ private:
+  SpeechDecodingOptions options_;
+  std::optional<Arpa> ngram_;
+  std::optional<LabelScorer> scorer_;
+};
 
 }  // namespace rondo

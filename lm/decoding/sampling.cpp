@@ -6,7 +6,6 @@
 #include <limits>
 #include <numeric>
 #include <span>
-#include <utility>
 
 #include "tensor/random.h"
 
@@ -177,7 +176,5 @@ std::string StopStrings::take(const std::string& text) {
   held_.erase(0, may_begin);
   return sure;
 }
-
-std::string StopStrings::rest() { return std::exchange(held_, ""); }
 
 }  // namespace rondo

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/text/symbols.h"
@@ -99,7 +100,7 @@ class StopStrings {
   /// Whether one has been found: what precedes it has been returned, it has not.
   bool stopped() const { return stopped_; }
   /// Returns what was held back, at the end of a text that was not stopped.
-  std::string rest();
+  std::string rest() { return std::exchange(held_, ""); }
 
  private:
   std::vector<std::string> stops_;

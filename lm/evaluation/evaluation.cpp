@@ -2,7 +2,6 @@
 #include "lm/evaluation/evaluation.h"
 
 #include <cmath>
-#include <numbers>
 #include <numeric>
 
 #include "tensor/recorded_work.h"
@@ -31,9 +30,6 @@ void Evaluation::add(const std::vector<int32_t>& targets, const std::vector<doub
   }
 }
 
-double Evaluation::bits() const { return nats() / std::numbers::ln2; }
-double Evaluation::bits_per_byte() const { return nats_sum / std::numbers::ln2 / static_cast<double>(bytes); }
-double Evaluation::perplexity() const { return std::exp(nats()); }
 double Evaluation::perplexity_without_unknowns() const {
   return std::exp(known_nats_sum / static_cast<double>(symbols - unknowns));
 }
@@ -185,7 +181,7 @@ std::vector<Tokens> tokens_of(std::vector<std::vector<int32_t>> indices) {
   return all;
 }
 
-void read_sentences(Module& model, const Sentences& sentences, const ReportDone& progress,
+void read_sentences(Module& model, const Sentences& sentences,
                     const std::function<void(std::span<const int64_t>, const PaddedSentences&)>& use) {
   if (sentences.size() == 0) return;
   const EvaluationMode no_dropout(model);
@@ -194,14 +190,8 @@ void read_sentences(Module& model, const Sentences& sentences, const ReportDone&
   for (int64_t i = 0; i < sentences.size(); ++i) lengths.emplace_back(sentences.length(i), 0);
   BatchOrder order({.batch = rows_at_once, .by = BatchBy::symbols}, lengths, 1);
   order.seek(0, 0);
-  int64_t done = 0;
-  for (auto batch = order.next(); !batch.empty(); batch = order.next()) {
-    std::vector<std::span<const int32_t>> some;
-    for (const int64_t i : batch) some.push_back(sentences[i]);
-    use(batch, padded(some));
-    done += std::ssize(batch);
-    if (progress) progress(done);
-  }
+  for (auto batch = order.next(); !batch.empty(); batch = order.next())
+    use(batch, padded(sentences.at(batch)));
 }
 
 void Choices::add(const Variable& logits, const CrossEntropy& loss, const std::vector<int32_t>& classes) {

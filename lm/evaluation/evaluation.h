@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <numbers>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,9 +37,8 @@ struct Evaluation {
            std::optional<int32_t> unknown_id);
 
   double nats() const { return nats_sum / static_cast<double>(symbols); }
-  double bits() const;
-  double bits_per_byte() const;  // the figure that compares models of different units; needs bytes
-  double perplexity() const;
+  /// The figure that compares models of different units; needs bytes.
+  double bits_per_byte() const { return nats_sum / std::numbers::ln2 / static_cast<double>(bytes); }
   /// Perplexity over the symbols of the vocabulary only.
   double perplexity_without_unknowns() const;
 };
@@ -117,7 +117,7 @@ double read_batches(Module& model, Batches batches, const ReportDone& progress, 
 }
 
 /// The same of sentences without anything else: use(which of them they are, the sentences).
-void read_sentences(Module& model, const Sentences& sentences, const ReportDone& progress,
+void read_sentences(Module& model, const Sentences& sentences,
                     const std::function<void(std::span<const int64_t>, const PaddedSentences&)>& use);
 
 /// How often the most probable class is the right one, and -log p of the right ones. Class -1 is one that the

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
+#include <unordered_map>
 #include <utility>
 
 #include "data/text/unicode.h"
@@ -16,7 +17,16 @@
 namespace rondo {
 
 // --- Matches of n-grams ---
+// What BLEU and chrF count: the n-grams of a sentence, of words or of characters. For language models of
+// n-grams see data/ngram/ngram_model.h.
 
+namespace {
+
+/// Each n-gram and how often it occurs.
+using NgramCounts = std::unordered_map<std::u32string_view, std::int64_t>;
+
+/// The n-grams of `order` symbols: code points, or words as numbers. The result is a view of `sentence`,
+/// which must outlive it; empty if the sentence is shorter.
 NgramCounts ngram_counts(std::u32string_view sentence, int order) {
   NgramCounts counts;
   const auto length = static_cast<std::size_t>(order);
@@ -31,6 +41,7 @@ std::int64_t total(const NgramCounts& counts) {
   return sum;
 }
 
+/// The n-grams that occur in both, each as often as in the one in which it is rarer.
 std::int64_t matches(const NgramCounts& hypothesis, const NgramCounts& reference) {
   std::int64_t sum = 0;
   for (const auto& [ngram, count] : hypothesis) {
@@ -40,12 +51,18 @@ std::int64_t matches(const NgramCounts& hypothesis, const NgramCounts& reference
   return sum;
 }
 
-std::u32string WordNumbers::of(const std::vector<std::u32string>& words) {
+/// The numbers of words, each as a character: the same word has the same number in all sentences that are
+/// compared.
+using WordNumbers = std::unordered_map<std::u32string, char32_t>;
+
+std::u32string numbers_of(const std::vector<std::u32string>& words, WordNumbers& numbers) {
   std::u32string result;
   for (const std::u32string& word : words)
-    result += numbers_.try_emplace(word, static_cast<char32_t>(numbers_.size())).first->second;
+    result += numbers.try_emplace(word, static_cast<char32_t>(numbers.size())).first->second;
   return result;
 }
+
+}  // namespace
 
 // --- BLEU ---
 
@@ -74,10 +91,10 @@ BleuStatistics bleu_statistics(std::string_view hypothesis, std::span<const std:
                                const BleuOptions& options) {
   check_input(!references.empty(), "BLEU: a sentence without a reference");
   WordNumbers numbers;
-  const std::u32string translation = numbers.of(bleu_words(hypothesis, options));
+  const std::u32string translation = numbers_of(bleu_words(hypothesis, options), numbers);
   std::vector<std::u32string> expected;
   for (const std::string_view reference : references)
-    expected.push_back(numbers.of(bleu_words(reference, options)));
+    expected.push_back(numbers_of(bleu_words(reference, options), numbers));
 
   BleuStatistics result;
   result.hypothesis_length = std::ssize(translation);
@@ -210,26 +227,13 @@ std::u32string without_white_space_at_ends(std::u32string text) {
   return text.substr(begin);
 }
 
-}  // namespace
-
-double EditCounts::rate() const {
-  check_input(reference > 0, "the reference transcripts are empty: there is nothing to count errors of");
-  return static_cast<double>(edits()) / static_cast<double>(reference);
-}
-
-EditCounts& EditCounts::operator+=(const EditCounts& other) {
-  substitutions += other.substitutions;
-  insertions += other.insertions;
-  deletions += other.deletions;
-  reference += other.reference;
-  return *this;
-}
-
-EditCounts edit_counts(std::span<const int32_t> reference, std::span<const int32_t> hypothesis) {
+/// Chooses, of the ways with the fewest edits, one with the most substitutions. Time: the product of the
+/// lengths.
+EditCounts edit_counts(std::u32string_view reference, std::u32string_view hypothesis) {
   // row[j]: the first symbols of the reference against the first j of the hypothesis.
   std::vector<EditCounts> row(hypothesis.size() + 1);
   for (size_t j = 0; j < row.size(); ++j) row[j].insertions = static_cast<int64_t>(j);
-  for (const int32_t symbol : reference) {
+  for (const char32_t symbol : reference) {
     EditCounts diagonal = row[0];
     ++row[0].deletions;
     for (size_t j = 1; j < row.size(); ++j) {
@@ -246,23 +250,33 @@ EditCounts edit_counts(std::span<const int32_t> reference, std::span<const int32
   return row.back();
 }
 
+}  // namespace
+
+double EditCounts::rate() const {
+  check_input(reference > 0, "the reference transcripts are empty: there is nothing to count errors of");
+  return static_cast<double>(edits()) / static_cast<double>(reference);
+}
+
+EditCounts& EditCounts::operator+=(const EditCounts& other) {
+  substitutions += other.substitutions;
+  insertions += other.insertions;
+  deletions += other.deletions;
+  reference += other.reference;
+  return *this;
+}
+
 EditCounts word_edits(std::string_view reference, std::string_view hypothesis) {
   WordNumbers numbers;
-  const auto ids = [&](std::string_view text, const char* name) {
-    const std::u32string words = numbers.of(split_at_white_space(code_points(text, name)));
-    return std::vector<int32_t>(words.begin(), words.end());
+  const auto words_of = [&](std::string_view text, const char* name) {
+    return numbers_of(split_at_white_space(code_points(text, name)), numbers);
   };
-  const std::vector<int32_t> expected = ids(reference, "the reference");
-  return edit_counts(expected, ids(hypothesis, "the hypothesis"));
+  const std::u32string expected = words_of(reference, "the reference");
+  return edit_counts(expected, words_of(hypothesis, "the hypothesis"));
 }
 
 EditCounts character_edits(std::string_view reference, std::string_view hypothesis) {
-  const auto ids = [](std::string_view text, const char* name) {
-    const std::u32string characters = without_white_space_at_ends(code_points(text, name));
-    return std::vector<int32_t>(characters.begin(), characters.end());
-  };
-  const std::vector<int32_t> expected = ids(reference, "the reference");
-  return edit_counts(expected, ids(hypothesis, "the hypothesis"));
+  const std::u32string expected = without_white_space_at_ends(code_points(reference, "the reference"));
+  return edit_counts(expected, without_white_space_at_ends(code_points(hypothesis, "the hypothesis")));
 }
 
 }  // namespace rondo

@@ -7,35 +7,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace rondo {
-
-// --- Matches of n-grams ---
-// What BLEU and chrF count: the n-grams of a sentence, of words or of characters. For language models of
-// n-grams see data/ngram/ngram_model.h.
-
-/// Each n-gram and how often it occurs.
-using NgramCounts = std::unordered_map<std::u32string_view, std::int64_t>;
-
-/// The n-grams of `order` symbols: code points, or words as numbers. The result is a view of `sentence`,
-/// which must outlive it; empty if the sentence is shorter.
-NgramCounts ngram_counts(std::u32string_view sentence, int order);
-
-std::int64_t total(const NgramCounts& counts);
-
-/// The n-grams that occur in both, each as often as in the one in which it is rarer.
-std::int64_t matches(const NgramCounts& hypothesis, const NgramCounts& reference);
-
-/// Gives the same number to the same word in all sentences that are compared.
-class WordNumbers {
- public:
-  std::u32string of(const std::vector<std::u32string>& words);
-
- private:
-  std::unordered_map<std::u32string, char32_t> numbers_;
-};
 
 // --- BLEU ---
 // BLEU (Papineni et al. 2002), as sacreBLEU 2.6 computes it (Post 2018): how many n-grams of translations
@@ -148,10 +122,6 @@ struct EditCounts {
   EditCounts& operator+=(const EditCounts& other);
   bool operator==(const EditCounts&) const = default;
 };
-
-/// Chooses, of the ways with the fewest edits, one with the most substitutions. Time: the product of the
-/// lengths.
-EditCounts edit_counts(std::span<const int32_t> reference, std::span<const int32_t> hypothesis);
 
 /// Counts the edits of words, which lie between white space (WER; jiwer: between spaces).
 EditCounts word_edits(std::string_view reference, std::string_view hypothesis);

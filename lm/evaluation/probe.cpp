@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "autograd/pointwise.h"
+#include "data/files/lines.h"
 #include "tensor/error.h"
 #include "tensor/products/gemm.h"
 #include "tensor/products/singular_values.h"
@@ -66,15 +67,6 @@ void add_norms(const std::vector<double>& squares, int64_t step, NormsByStep& to
   for (const double it : squares) to.add(step, std::sqrt(it));
 }
 
-std::vector<std::string> split_at(const std::string& text, const std::string& separator) {
-  std::vector<std::string> parts;
-  size_t begin = 0;
-  for (size_t end; (end = text.find(separator, begin)) != std::string::npos; begin = end + separator.size())
-    parts.push_back(text.substr(begin, end - begin));
-  parts.push_back(text.substr(begin));
-  return parts;
-}
-
 /// What an equation writes within s(...), each once.
 std::vector<std::string> gate_arguments(const std::string& equation) {
   std::vector<std::string> found;
@@ -87,26 +79,24 @@ std::vector<std::string> gate_arguments(const std::string& equation) {
 }
 
 /// The gates of an operator: what its equation writes as s(...), of sums of products of its inputs, each
-/// once, with the values of all elements.
-struct GateValues {
-  std::string name;  // "s(f)"
-  std::vector<double> values;
-};
-std::vector<GateValues> gates_of(const std::string& operator_name, const std::vector<Tensor>& inputs) {
+/// once, "s(f)", with the values of all elements.
+std::map<std::string, std::vector<double>> gates_of(const std::string& operator_name,
+                                                    const std::vector<Tensor>& inputs) {
   const auto& all = pointwise_operators();
   const auto op = std::ranges::find_if(all, [&](const auto& it) { return it.name == operator_name; });
   if (op == all.end() || op->arguments.empty()) return {};
-  const std::vector<std::string> names = split_at(op->arguments, " ");
+  const std::vector<std::string_view> names = split_words(op->arguments);
   const Tensor& widest =
       *std::ranges::max_element(inputs, [](const Tensor& a, const Tensor& b) { return a.rows() < b.rows(); });
   const int64_t rows = widest.rows(), columns = widest.columns();
-  std::vector<GateValues> gates;
+  const auto is_plus = [](char it) { return it == '+'; };
+  std::map<std::string, std::vector<double>> gates;
   for (const std::string& argument : gate_arguments(op->equation)) {
     std::vector<double> sums(static_cast<size_t>(rows * columns), 0);
     bool known = true;
-    for (const std::string& term : split_at(argument, " + ")) {
+    for (const std::string_view term : split_at(std::string_view(argument), is_plus)) {
       std::vector<double> product(sums.size(), 1);
-      for (const std::string& factor : split_at(term, " ")) {
+      for (const std::string_view factor : split_words(term)) {
         const auto place = std::ranges::find(names, factor);
         known = known && place != names.end();  // else a function of a result, as s(c')
         if (!known) break;
@@ -118,7 +108,7 @@ std::vector<GateValues> gates_of(const std::string& operator_name, const std::ve
     }
     if (!known) continue;
     for (double& it : sums) it = 1 / (1 + std::exp(-it));
-    gates.push_back({"s(" + argument + ")", std::move(sums)});
+    gates.emplace("s(" + argument + ")", std::move(sums));
   }
   return gates;
 }
@@ -135,13 +125,6 @@ void NormsByStep::add(int64_t step, double norm) {
   it.norms += norm;
   it.logs += std::log(norm);
 }
-double NormsByStep::mean(size_t step) const {
-  return steps[step].norms / static_cast<double>(steps[step].count);
-}
-double NormsByStep::mean_log(size_t step) const {
-  return steps[step].logs / static_cast<double>(steps[step].count);
-}
-
 void RecurrentProbe::run(int64_t sequences, const ReportDone& progress,
                          const std::function<Variable()>& loss) {
   const EvaluationMode no_dropout(model_);
@@ -256,9 +239,9 @@ void RecurrentProbe::add_product(const Tensor& x, const Tensor& weight) {
 void RecurrentProbe::add_gates(const std::string& operator_name, const std::vector<Variable>& inputs) {
   std::vector<Tensor> values;
   for (const Variable& it : inputs) values.push_back(it.value());
-  for (const GateValues& gate : gates_of(operator_name, values)) {
-    Distribution& gates = stepping_->layer.gates.try_emplace(gate.name, true).first->second;
-    for (const double value : gate.values) gates.add(value);
+  for (const auto& [name, of_gate] : gates_of(operator_name, values)) {
+    Distribution& gates = stepping_->layer.gates.try_emplace(name, true).first->second;
+    for (const double value : of_gate) gates.add(value);
   }
 }
 

@@ -76,8 +76,8 @@ struct NormsByStep {
   Sums& at(int64_t step);
   /// The mean over the sequences of the norm, and of its natural logarithm, which is -infinity if the norm of
   /// one sequence is 0. NaN of a step without sequences.
-  double mean(size_t step) const;
-  double mean_log(size_t step) const;
+  double mean(size_t step) const { return steps[step].norms / static_cast<double>(steps[step].count); }
+  double mean_log(size_t step) const { return steps[step].logs / static_cast<double>(steps[step].count); }
 };
 
 /// One layer. Steps are those of the cell: a reverse one begins at the end of the text.

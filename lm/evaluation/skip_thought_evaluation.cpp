@@ -45,11 +45,11 @@ SentenceInput sentences_of(const ShiftedSentences& batch, Tokens inputs) {
   return {std::move(inputs), batch.steps, std::ssize(batch.lengths), batch.lengths};
 }
 
-Vectors sentence_vectors(SkipThought& model, const Sentences& sentences, const std::vector<Variable>& tables,
-                         const ReportDone& progress) {
+Vectors sentence_vectors(SkipThought& model, const Sentences& sentences,
+                         const std::vector<Variable>& tables) {
   Vectors vectors{.width = model.width()};
   vectors.numbers.resize(static_cast<std::size_t>(sentences.size() * vectors.width));
-  read_sentences(model, sentences, progress, [&](auto indices, const PaddedSentences& rows) {
+  read_sentences(model, sentences, [&](auto indices, const PaddedSentences& rows) {
     const std::vector<real> found =
         model.encode(sentences_of(rows, tokens(rows.ids)), tables).value().to_vector();
     auto from = found.begin();

@@ -44,7 +44,7 @@ SentenceInput sentences_of(const ShiftedSentences& batch, Tokens inputs);
 /// The vector of each sentence, in their order. `tables`, if not empty, has a table of word vectors for each
 /// part of the model, into which the ids point. Dropout is off.
 Vectors sentence_vectors(SkipThought& model, const Sentences& sentences,
-                         const std::vector<Variable>& tables = {}, const ReportDone& progress = {});
+                         const std::vector<Variable>& tables = {});
 
 /// The baseline: the mean of the vectors of a sentence's words, without its end symbol, from the tables of
 /// all parts; an empty sentence has zeros.

@@ -94,8 +94,6 @@ class InputLines {
 
   /// "standard input, line 3", of the line that next() gave.
   std::string name() const;
-  /// Of that line, from 1; 0 before the first.
-  std::int64_t number() const { return number_; }
 
  private:
   bool receive(int milliseconds);

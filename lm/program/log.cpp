@@ -52,12 +52,6 @@ std::string scored_text(const Scores& scores) {
                                     : fmt::format("{} {} {}", scored, scores.preposition, scores.read);
 }
 
-void Window::add(const StepMetrics& metrics) {
-  loss += metrics.loss;
-  scored += metrics.scored;
-  seconds += metrics.seconds;
-}
-
 double seconds_left(const Trainer& trainer, double rate) {
   const double epochs_done = static_cast<double>(trainer.epoch() - 1) + trainer.objective().epoch_fraction(),
                steps_done = static_cast<double>(trainer.step_count()),
@@ -69,7 +63,7 @@ double seconds_left(const Trainer& trainer, double rate) {
 }
 
 std::vector<std::string> TrainingReport::status_of(const Trainer& trainer) const {
-  const double share = trainer.objective().epoch_fraction(), rate = window_.symbols_per_second();
+  const double share = trainer.objective().epoch_fraction(), rate = window_.scored_per_second();
   std::vector<std::string> parts;
   if (trainer.steps() > 0) {
     const auto done = static_cast<double>(trainer.step_count());
@@ -96,7 +90,7 @@ void TrainingReport::updated(const Trainer& trainer, const StepMetrics& metrics)
   entry.update({{"nats", window_.mean_loss()},
                 {"learning_rate", trainer.learning_rate()},
                 {"gradient_norm", metrics.gradient_norm},
-                {trainer.objective().scored_items() + "_per_second", window_.symbols_per_second()}});
+                {trainer.objective().scored_items() + "_per_second", window_.scored_per_second()}});
   append("steps", entry);
   window_ = {};
 }
@@ -165,24 +159,7 @@ void TrainingReport::warn(const std::string& text) {
   print_warning(text);
 }
 
-std::function<void(std::int64_t)> TrainingReport::progress_of(const std::string& what, std::int64_t items) {
-  return rondo::progress_of(progress_, what, items);
-}
-
 // --- Measurement ---
-
-namespace {
-
-/// Sets a value in an object; the part of its name before a dot is that of an object in it.
-void set_at(Json& json, const std::string& name, const Json& value) {
-  const std::size_t dot = name.find('.');
-  if (dot == std::string::npos)
-    json[name] = value;
-  else
-    json[name.substr(0, dot)][name.substr(dot + 1)] = value;
-}
-
-}  // namespace
 
 double score_in(const ScoreMap& scores, const std::string& key) {
   const auto found = scores.find(key);
@@ -217,8 +194,11 @@ ScoreStyle score_style(const std::string& key) {
 
 Json json_of(const std::vector<Detail>& details) {
   Json json = Json::object();
-  for (const Detail& it : details)
-    std::visit([&](const auto& value) { set_at(json, it.name, value); }, it.value);
+  for (const Detail& it : details) {
+    std::string place = "/" + it.name;
+    std::ranges::replace(place, '.', '/');
+    std::visit([&](const auto& value) { json[Json::json_pointer(place)] = value; }, it.value);
+  }
   return json;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -29,17 +28,6 @@ std::string figure_text(const Recipe& recipe, double nats);
 double seconds_left(const Trainer& trainer, double rate);
 /// What was scored, and how: "80 characters by greedy search".
 std::string scored_text(const Scores& scores);
-
-/// The loss and the speed of some steps.
-struct Window {
-  double loss = 0;  // the sum
-  std::int64_t scored = 0;
-  double seconds = 0;
-
-  void add(const StepMetrics& metrics);
-  double mean_loss() const { return loss / static_cast<double>(scored); }
-  double symbols_per_second() const { return static_cast<double>(scored) / seconds; }
-};
 
 /// What a training reports, on the terminal and in log.jsonl: on a terminal the progress; in the log a line
 /// every train.log_every steps; in both, a line for each evaluation.
@@ -80,7 +68,9 @@ class TrainingReport {
   /// Prints a warning on stderr; nothing if it is empty.
   void warn(const std::string& text);
   /// A function that shows the progress of `what`: the share of its `items` that is done.
-  std::function<void(std::int64_t)> progress_of(const std::string& what, std::int64_t items);
+  ReportDone progress_of(const std::string& what, std::int64_t items) {
+    return rondo::progress_of(progress_, what, items);
+  }
 
  private:
   bool is_logged(const Trainer& trainer) const { return trainer.step_count() % recipe_.run.log_every == 0; }
@@ -95,8 +85,8 @@ class TrainingReport {
   Device device_;
   Progress progress_;
   LineFile file_;
-  Window window_;            // since the last line of the log
-  Window since_evaluation_;  // of the weights in training
+  StepMetrics window_;            // since the last line of the log
+  StepMetrics since_evaluation_;  // of the weights in training
 };
 
 // --- Measurement ---

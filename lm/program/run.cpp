@@ -94,14 +94,6 @@ std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files) {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-std::vector<Key> keys_of(RunConfig& config) {
-  return joined({keys_of(config.recipe), section("made_by", keys_of(config.made_by))});
-}
-
-}  // namespace
-
 bool is_file_of_run(const fs::path& file) {
   const RunFolder run{file.parent_path()};
   const std::array files{run.config(),
@@ -116,10 +108,8 @@ bool is_file_of_run(const fs::path& file) {
          (std::ranges::find(files, file) != files.end() || file.filename().string().starts_with("vocab."));
 }
 
-namespace {
 /// Is in a folder whose files are not complete.
 constexpr const char* unfinished_name = "unfinished.partial";
-}  // namespace
 
 void check_new_run_folder(const fs::path& path, bool may_be_unfinished) {
   std::error_code error;
@@ -184,7 +174,8 @@ RunFolder make_whole_folder(const fs::path& path, const std::string& recipe_name
 
 void write_config(const RunFolder& run, const RunConfig& config) {
   RunConfig copy = config;
-  const std::string text = write_toml(keys_of(copy));
+  const std::string text =
+      write_toml(joined({keys_of(copy.recipe), section("made_by", keys_of(copy.made_by))}));
   check_input(text.size() <= max_toml_bytes,
               "{}: {} bytes, and at most {} can be read again: let data.files match fewer files",
               run.config().string(), text.size(), max_toml_bytes);

@@ -140,10 +140,6 @@ Progress::Progress(std::FILE* file, std::optional<bool> terminal, std::optional<
       last_(Clock::now() - interval_ +
             (terminal_ ? 0ms : std::min<std::chrono::milliseconds>(interval_, 5s))) {}
 
-Progress::~Progress() { erase(); }
-
-bool Progress::due() const { return Clock::now() - last_ >= interval_; }
-
 // Does not throw: a training should not end because its terminal hangs up. flush_output() reports the error
 // at the end.
 void Progress::write(const std::string& text) {

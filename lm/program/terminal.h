@@ -95,12 +95,12 @@ class Progress {
   explicit Progress(std::FILE* file, std::optional<bool> terminal = {}, std::optional<int> columns = {},
                     std::optional<std::chrono::milliseconds> interval = {});
   /// Removes a status that is still on the terminal.
-  ~Progress();
+  ~Progress() { erase(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   /// Whether the next status would be shown, so that callers compose it only then.
-  bool due() const;
+  bool due() const { return Clock::now() - last_ >= interval_; }
   /// Shows a status on a terminal, if due: one line, cut to its width.
   void status(const std::string& text);
   /// Shows a status that is worth a line in a file, too, of parts, the most important first: those at the end

@@ -54,16 +54,9 @@ namespace {
 
 /// "0.1234", "12", "nrefs:1|case:mixed".
 std::string text_of(const Detail& it) {
-  return std::visit(
-      [](const auto& value) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, double>)
-          return fmt::format("{:.6g}", value);
-        else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, bool>)
-          return std::string(value ? "yes" : "no");
-        else
-          return fmt::format("{}", value);
-      },
-      it.value);
+  if (std::holds_alternative<bool>(it.value)) return "yes";  // what does not hold is not printed
+  if (const double* const number = std::get_if<double>(&it.value)) return fmt::format("{:.6g}", *number);
+  return std::visit([](const auto& value) { return fmt::format("{}", value); }, it.value);
 }
 
 /// Whether a person wants to see it: members of groups and what does not hold are in JSON alone.

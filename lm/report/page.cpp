@@ -38,6 +38,12 @@ void write_attention(const std::filesystem::path& file, std::vector<Alignment> a
 
 // --- Training curves ---
 
+std::vector<std::string> names_of_runs(const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (const std::string& path : paths) names.push_back(last_name(path));
+  return std::set<std::string>(names.begin(), names.end()).size() == names.size() ? names : paths;
+}
+
 namespace {
 
 constexpr double thin = 1.25;  // in pixels; curves of validation texts are thicker
@@ -189,14 +195,10 @@ struct CurveDrawing {
   std::vector<std::string> names{};
 };
 
-}  // namespace
-
-std::vector<std::string> names_of_runs(const std::vector<std::string>& paths) {
-  std::vector<std::string> names;
-  for (const std::string& path : paths) names.push_back(last_name(path));
-  return std::set<std::string>(names.begin(), names.end()).size() == names.size() ? names : paths;
-}
-
+/// Draws the course of trainings; nothing of what no run has logged. Runs that differ in their seed alone are
+/// one curve, which has one colour in all diagrams. A loss is a perplexity of words, bits of characters, else
+/// nats.
+///   loss, one for each score such as bleu or accuracy, learning_rate, gradient_norm
 std::vector<Figure> curves_of(const Runs& runs) {
   const CurveDrawing drawing(runs);
   std::vector<Figure> figures;
@@ -217,8 +219,6 @@ std::vector<Figure> curves_of(const Runs& runs) {
 }
 
 // --- Probe pictures ---
-
-namespace {
 
 /// The names of a run and its layer in a legend; the layer's only where the run has several.
 std::string legend_of(const ProbedRun& run, const ProbedLayer& layer) {

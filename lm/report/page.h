@@ -34,12 +34,6 @@ void write_pictures(const std::string& option, const std::string& folder, const 
 /// Names that tell runs apart: their folders' names or, if two are the same, the whole paths.
 std::vector<std::string> names_of_runs(const std::vector<std::string>& paths);
 
-/// Draws the course of trainings; nothing of what no run has logged. Runs that differ in their seed alone are
-/// one curve, which has one colour in all diagrams. A loss is a perplexity of words, bits of characters, else
-/// nats.
-///   loss, one for each score such as bleu or accuracy, learning_rate, gradient_norm
-std::vector<Figure> curves_of(const Runs& runs);
-
 /// A probe of a run's model on one of its texts, beside what the run's log has.
 struct ProbedRun {
   std::shared_ptr<const RunRecord> run;

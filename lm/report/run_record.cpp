@@ -1,6 +1,4 @@
-// The record of a run.
-#include "lm/report/run_record.h"
-
+// The record of a run; see run_groups.h.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -8,7 +6,7 @@
 
 #include "data/files/input_file.h"
 #include "lm/program/files.h"
-#include "lm/program/recipe.h"
+#include "lm/report/run_groups.h"
 #include "lm/training/trainer.h"
 
 namespace rondo {
@@ -59,11 +57,6 @@ LoggedMoment moment_in(const Entry& entry) {
           figure_at(entry, "training_seconds", not_known)};
 }
 
-void read_steps(const Entry& entry, RunRecord& run) {
-  const auto figure = [&](const char* key) { return figure_at(entry, key, not_known); };
-  run.steps.push_back({moment_in(entry), figure("nats"), figure("learning_rate"), figure("gradient_norm")});
-}
-
 /// Reads one line of log.jsonl; false if it is not one.
 bool read_log_line(const Entry& entry, RunRecord& run) {
   const std::string split = entry.value("split", "");
@@ -74,7 +67,8 @@ bool read_log_line(const Entry& entry, RunRecord& run) {
   } else if (entry.contains("set") || split == "speakers") {
     return true;  // evaluations.jsonl has them, too
   } else if (split.empty()) {
-    read_steps(entry, run);
+    const auto figure = [&](const char* key) { return figure_at(entry, key, not_known); };
+    run.steps.push_back({moment_in(entry), figure("nats"), figure("learning_rate"), figure("gradient_norm")});
   } else if (split == "test") {
     std::optional<KeptMeasurement>& test = run.measured[test_kind];
     if (!test) test = measurement_in(entry, *run.recipe().task);  // later lines are of another reading

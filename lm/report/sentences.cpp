@@ -170,6 +170,13 @@ SentenceFigures measure(const SentenceSet& set,
   return figures;
 }
 
+SentenceFigures figures_of(const nlohmann::json& json) {
+  SentenceFigures figures;
+  for (const char* key : {"pearson", "spearman", "mse", "accuracy", "f1"})
+    if (json.contains(key)) figures.emplace_back(key, figure_at(json, key));
+  return figures;
+}
+
 Json json_of(const SentenceFigures& figures) {
   Json json = Json::object();
   for (const auto& [key, value] : figures) json[key] = value;
@@ -218,17 +225,6 @@ SentenceSetFigures measure_sentences(SkipThought& model, const Vocabulary& vocab
           measured_by("means of word vectors",
                       [&](const Sentences& it) { return mean_word_vectors(model, it, tables); })};
 }
-
-namespace {
-
-SentenceFigures figures_of(const nlohmann::json& json) {
-  SentenceFigures figures;
-  for (const char* key : {"pearson", "spearman", "mse", "accuracy", "f1"})
-    if (json.contains(key)) figures.emplace_back(key, figure_at(json, key));
-  return figures;
-}
-
-}  // namespace
 
 std::vector<Variable> expand_vocabulary(SkipThought& model, SkipThoughtTask& task, const std::string& file,
                                         const std::vector<std::pair<std::string, std::string>>& texts) {

@@ -113,9 +113,9 @@ std::string text_of(const TextTable& table, int width) {
   return wrapped(fmt::format("in all rows: {}", fmt::join(common, "; ")), width) + "\n\n" + text;
 }
 
-int table_width() {
+std::string text_of(const TextTable& table) {
   constexpr int elsewhere = 120;
-  return is_terminal(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : elsewhere;
+  return text_of(table, is_terminal(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : elsewhere);
 }
 
 std::string markdown_of(const TextTable& table) {

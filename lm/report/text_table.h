@@ -39,13 +39,12 @@ struct TextTable {
   std::vector<std::vector<TableCell>> rows{};  // each with a cell for each column
 };
 
-/// Returns the width of the terminal; 120 if stdout is not a terminal.
-int table_width();
 /// Returns the lines of a table. What all of several rows have in common stands above it. The header has two
 /// lines: in one it would be wider than the numbers. Columns beyond `width` follow below, each part of the
 /// table with the first column.
 std::string text_of(const TextTable& table, int width);
-inline std::string text_of(const TextTable& table) { return text_of(table, table_width()); }
+/// The same for the width of the terminal; 120 if stdout is not a terminal.
+std::string text_of(const TextTable& table);
 /// Returns Markdown, for a page on GitHub.
 std::string markdown_of(const TextTable& table);
 /// Returns a tabular of LaTeX, for a paper.

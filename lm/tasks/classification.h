@@ -53,7 +53,7 @@ struct MostProbableClass {
 inline std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& model,
                                                             const Sentences& sentences) {
   std::vector<MostProbableClass> classes(static_cast<std::size_t>(sentences.size()));
-  read_sentences(model, sentences, {}, [&](auto indices, const PaddedSentences& batch) {
+  read_sentences(model, sentences, [&](auto indices, const PaddedSentences& batch) {
     const Variable summary = summary_of(model, batch, tokens(batch.ids));
     const std::vector<real> log_p = log_softmax(model.logits(summary)).value().to_vector();
     auto row = log_p.begin();

@@ -290,7 +290,6 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
     return rondo::probe(own(model), encoded(split).ids, options, progress);
   }
 
-  const CorpusText& texts() const { return texts_; }
   /// How a text is read for evaluations during training, and for final figures.
   Reading validation_reading() const {
     return evaluation_reading(settings.train.eval_streams, settings.train.eval_warm_up);

@@ -3,7 +3,6 @@
 // penalties on activations. Next: lm/tasks/batches.h, nn/models/language_model.h.
 #pragma once
 
-#include <algorithm>
 #include <numeric>
 #include <optional>
 #include <span>

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "data/sentences/parallel_text.h"
 #include "lm/tasks/multi_task_objective.h"
 #include "lm/tasks/translation.h"
 #include "nn/models/encoder_decoder.h"

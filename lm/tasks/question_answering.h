@@ -10,7 +10,6 @@
 #include "autograd/operators/arithmetic.h"
 #include "data/sentences/questions.h"
 #include "data/text/text.h"
-#include "data/text/unicode.h"
 #include "lm/tasks/sentence_task.h"
 #include "nn/models/attentive_reader.h"
 

@@ -13,7 +13,7 @@
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
 #include "data/speech/utterances.h"
-#include "lm/decoding/speech_decoder.h"
+#include "lm/decoding/prefix_search.h"
 #include "lm/evaluation/metrics.h"
 #include "lm/tasks/sentence_task.h"
 #include "nn/models/ctc_model.h"

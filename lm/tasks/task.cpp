@@ -137,9 +137,7 @@ Vocabulary vocabulary_among(const VocabularyFiles& files, const std::string& nam
   return vocabulary;
 }
 
-namespace {
 constexpr std::uint64_t largest_vocabulary = 256 << 20;  // of tens of millions of words
-}
 
 std::string read_vocabulary_file(const std::filesystem::path& file) {
   return read_file(file, Pipes::refused, largest_vocabulary);

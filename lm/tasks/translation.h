@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "data/sentences/parallel_text.h"
 #include "data/text/unicode.h"
 #include "lm/tasks/translation_objective.h"
 #include "nn/cells/catalogue.h"

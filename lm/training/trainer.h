@@ -47,6 +47,14 @@ struct StepMetrics {
   double gradient_norm = 0;  // of the last step, before clipping
   double learning_rate = 0;  // of the last step
   double seconds = 0;        // of the steps alone
+
+  /// Adds the results of the steps after these.
+  void add(const StepMetrics& next) {
+    *this = {loss + next.loss, scored + next.scored, next.gradient_norm, next.learning_rate,
+             seconds + next.seconds};
+  }
+  double mean_loss() const { return loss / static_cast<double>(scored); }
+  double scored_per_second() const { return static_cast<double>(scored) / seconds; }
 };
 
 class GpuStep;  // lm/training/gpu_step.h

@@ -1,6 +1,6 @@
 // Finding and pairing the files of parallel text, and pairs that are generated:
-// data/sentences/parallel_text.h.
-#include "data/sentences/parallel_text.h"
+// data/sentences/pairs.h.
+#include "data/sentences/pairs.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -10,7 +10,6 @@
 #include <set>
 #include <sstream>
 
-#include "data/sentences/pairs.h"
 #include "data/text/text.h"
 #include "tests/data/files.h"
 #include "tests/data/files/packed.h"

@@ -130,13 +130,14 @@ struct NgramLanguage {
 void expect_ranked_by_sum(const NgramLanguage& language, NgramUnit unit,
                           const std::vector<std::string>& labels,
                           const std::function<std::vector<std::string>(const Labelling&)>& symbols_of) {
-  const LabelScoreOptions options{.weight = 0.7, .bonus = 1.3};
-  const LabelScorer scorer(language.model, language.vocabulary, unit, labels, options);
+  const SpeechDecodingOptions options{.ngram_unit = unit, .ngram_weight = 0.7, .insertion_bonus = 1.3};
+  const LabelScorer scorer(language.model, language.vocabulary, labels, options);
   for (uint32_t seed = 0; seed < 5; ++seed) {
     const RandomFrames frames(seed, 6, 4);
     const auto added = [&](const Labelling& found) {
       const std::vector<std::string> symbols = symbols_of(found);
-      return options.weight * language.log_p(symbols) + options.bonus * static_cast<double>(symbols.size());
+      return options.ngram_weight * language.log_p(symbols) +
+             options.insertion_bonus * static_cast<double>(symbols.size());
     };
     expect_same(prefix_search(frames.view(), 10000, &scorer), all_labels(frames, added));
   }
@@ -174,7 +175,7 @@ TEST(PrefixSearch, RefusesWhatIsNoNumberAndALanguageWithoutSpaces) {
 
   const NgramLanguage language("a b\n", Unit::words, 2);
   EXPECT_EQ(error_of([&] {
-              LabelScorer(language.model, language.vocabulary, NgramUnit::words, {"", "a"}, {});
+              LabelScorer(language.model, language.vocabulary, {"", "a"}, {.ngram_unit = NgramUnit::words});
             }),
             "a language model of words needs a label that is a space");
 }

@@ -1,8 +1,7 @@
 // The three ways to a transcript, on a few steps whose best transcripts are known by hand.
-#include "lm/decoding/speech_decoder.h"
-
 #include <cmath>
 
+#include "lm/decoding/prefix_search.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "data/files/files.h"
-#include "data/sentences/parallel_text.h"
+#include "data/sentences/pairs.h"
 #include "lm/program/cli.h"
 #include "lm/program/recipe.h"
 #include "lm/settings/settings.h"

@@ -31,12 +31,12 @@ TEST(Wrapped, BreaksLinesAtSpaces) {
   EXPECT_EQ(wrapped("", 9), "");
 }
 
-TEST(Window, ItsSpeedIsThatOfTheStepsAlone) {
-  Window window;
+TEST(StepMetrics, TheirSpeedIsThatOfTheStepsAlone) {
+  StepMetrics window;
   window.add({.loss = 6, .scored = 3, .seconds = 0.5});
   window.add({.loss = 1, .scored = 1, .seconds = 1.5});
   EXPECT_EQ(window.mean_loss(), 7. / 4);
-  EXPECT_EQ(window.symbols_per_second(), 2);
+  EXPECT_EQ(window.scored_per_second(), 2);
 }
 
 TEST(Progress, ATerminalLineIsWrittenOverAndRemoved) {

@@ -1,7 +1,7 @@
 // A small text to translate, and a translator that is trained on it with the program.
 #pragma once
 
-#include "data/sentences/parallel_text.h"
+#include "data/sentences/pairs.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/sentences/parallel_text.h"
+#include "data/sentences/pairs.h"
 #include "data/text/text.h"
 #include "lm/tasks/translation.h"
 #include "lm/training/trainer.h"

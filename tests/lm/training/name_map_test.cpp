@@ -1,8 +1,7 @@
 // Maps of names.
-#include "data/files/name_map.h"
-
 #include <gtest/gtest.h>
 
+#include "lm/training/foreign_weights.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
