@@ -10,11 +10,13 @@
 namespace rondo::cuda {
 
 constexpr int warp_threads = 32, block_threads = 256;
-/// Of a block that processes `columns` elements: as many warps as these can occupy, up to block_threads.
-inline int threads_for(int64_t columns) {
+/// Returns how many threads a block has that processes `columns` elements: one for each, in whole warps, up
+/// to block_threads.
+constexpr int threads_for(int64_t columns) {
   const int64_t warps = (columns + warp_threads - 1) / warp_threads;
   return static_cast<int>(std::clamp<int64_t>(warps * warp_threads, warp_threads, block_threads));
 }
+static_assert(threads_for(1) == 32 && threads_for(33) == 64 && threads_for(10'000) == 256);
 /// Of a block whose threads share nothing: so few that a small matrix occupies the whole GPU.
 constexpr int independent_threads = 64;
 

@@ -55,7 +55,7 @@ const std::set<std::string> exportable_keys = {
     "data.unit", "data.pieces", "data.pieces_model", "data.strip_lines", "model.cell", "model.activation",
     "model.biases", "model.layers", "model.embedding", "model.hidden", "model.output_layers",
     "model.output_activation", "model.tied",
-    // Of a translator.
+    // A translator has these as well.
     "model.encoder_layers", "model.decoder_layers", "model.bidirectional", "model.attention",
     "model.input_feeding", "model.bridge", "model.readout",
     // Which text the model has seen, and how.
@@ -174,9 +174,8 @@ Command add_export(CommandLine& line) {
       line, "export", "write a language model for PyTorch or ONNX, or a translator for ONNX",
       "lm export runs/char-lstm-1 --format onnx --out exported",
       "The folder has the weights, the vocabulary, model.py, which loads the model, and use.py, which prints "
-      "what lm score prints, and samples, or what lm translate --beam 1 prints. Of --format pytorch, lm "
-      "import "
-      "FOLDER makes a run again.");
+      "what lm score prints, and samples, or what lm translate --beam 1 prints. lm import FOLDER makes a run "
+      "again of one that was exported for PyTorch.");
   add_run(app, "run", options->run, "the run folder");
   add_choice<ExportFormat>(app, "--format", options->format, "pytorch or onnx")
       ->default_str(name_of(options->format));
@@ -213,6 +212,8 @@ ImportOptions with_files_of_folder(ImportOptions options) {
   const std::filesystem::path folder = options.weights;
   if (!std::filesystem::is_directory(folder)) return options;
   check_input(!is_run(folder), "{}: it is a run already", options.weights);
+  check_input(std::filesystem::exists(folder / weights_name),
+              "{}: it has no {}, as a folder of lm export --format pytorch", options.weights, weights_name);
   options.weights = folder / weights_name;
   if (options.recipe.empty()) options.recipe = folder / recipe_name;
   if (options.vocabulary.empty()) options.vocabulary = folder / vocabulary_name;

@@ -25,16 +25,17 @@ struct PlotOptions {
   std::string svg;                // a folder for pictures; empty: none
 };
 
-/// Adds the diagrams of the runs that lie in a folder.
-void add_sweep(std::vector<Figure>& figures, const fs::path& folder, const Runs& runs) {
+/// Adds the diagrams of the runs that lie in a folder; the sweep's name is that of the first one.
+void add_sweep(std::vector<Figure>& figures, const std::string& name, const fs::path& folder,
+               const Runs& runs) {
   Runs swept;
   std::ranges::copy_if(runs, std::back_inserter(swept), [&](const auto& run) {
     return fs::equivalent(fs::path(run->path).parent_path(), folder);
   });
-  const std::string name = figures.empty() ? "sweep" : fmt::format("sweep_{}", figures.size() + 1);
   for (const auto& [suffix, it] : plots_of_sweep(swept))
     figures.push_back({name + suffix, svg_of(it),
-                       "Means over seeds, and standard deviations; ring: the best on the validation text."});
+                       std::string("Means over seeds, and standard deviations.") +
+                           (suffix == "_time" ? "" : " Ring: the best on the validation text.")});
 }
 
 /// Writes the page and prints its name on stdout. Returns 0, or 2 if a run was left out, which a line on
@@ -49,8 +50,10 @@ int plot(const PlotOptions& options) {
   check_input(out.extension() != ".svg", "--out {}: a page of HTML is written; --svg FOLDER writes pictures",
               name);
   std::vector<Figure> figures;
+  int sweeps = 0;
   for (const std::string& folder : options.runs)
-    if (holds_runs(folder)) add_sweep(figures, folder, runs);
+    if (holds_runs(folder))
+      add_sweep(figures, ++sweeps == 1 ? "sweep" : fmt::format("sweep_{}", sweeps), folder, runs);
   for (Figure& it : figures_of(runs)) figures.push_back(std::move(it));
   if (!options.svg.empty()) write_pictures("--svg", options.svg, figures);
   constexpr std::size_t most = 5;

@@ -29,7 +29,7 @@ const std::vector<Counterpart> counterparts = {
 };
 
 using Extents = std::vector<OnnxGraph::Extent>;
-/// Of a tensor of one step.
+/// The shape of a tensor of one step.
 Extents of_step(std::int64_t units) { return {std::int64_t{1}, "B", units}; }
 
 const OnnxGraph::Attributes along_units{{"axis", std::int64_t{-1}}};

@@ -10,8 +10,8 @@
 
 namespace rondo {
 
-/// Throws InputError, whose text begins with `where`, for a cell that no operator of ONNX computes. All other
-/// functions are for models of the cells that pass.
+/// Throws InputError, whose text begins with `where`, for a cell that no operator of ONNX computes. The other
+/// functions expect that it was called.
 void check_onnx_has(const std::string& cell, const std::string& where);
 
 /// Whether the cell is an rnn with relu in place of tanh.

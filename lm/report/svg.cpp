@@ -154,7 +154,7 @@ struct PlotPicture : Picture {
     if (!legend.empty()) width = std::max(width, 340 + widest);  // nothing is taken from the curves
     for (const std::string& it : plot.x.names) widest_name = std::max(widest_name, width_of(it));
     x.begin = left, x.end = width - (legend.empty() ? right : widest + 40);
-    upright_names = widest_name * static_cast<double>(plot.x.names.size()) > x.end - x.begin;
+    upright_names = (widest_name + letter) * static_cast<double>(plot.x.names.size()) > x.end - x.begin;
     const double bottom = 52 + (upright_names ? widest_name - 10 : 0);
     const double of_legend = line_height * static_cast<double>(legend.size());
     height = top + bottom + std::max(264 / columns, of_legend);

@@ -183,6 +183,7 @@ struct SweepDrawing {
       return points.size() == rows.size();
     };
     for (auto key = on_x.rbegin(); key != on_x.rend() && !tells_rows_apart(); ++key) x = *key;
+    if (!on_x.empty() && !tells_rows_apart()) on_x = {x = on_x.back()};
     std::set<std::string> curves;
     for (const Runs& row : rows) curves.insert(curve_of(row));
     if (rows.size() > 1 && (curves.size() == rows.size() || !tells_rows_apart())) {
@@ -266,13 +267,20 @@ struct SweepDrawing {
   }
   /// The time of all updates.
   Plot time_plot() const {
-    return plot("training time", {.label = "minutes", .from = 0}, [](const Runs& row) {
-      std::vector<double> minutes;
+    const auto mean_time = [](const Runs& row, double unit) {
+      std::vector<double> times;
       for (const auto& run : row)
         if (const double seconds = run->last_evaluation().when.seconds; !std::isnan(seconds))
-          minutes.push_back(seconds / 60);
-      return mean_of(minutes);
-    });
+          times.push_back(seconds / unit);
+      return mean_of(times);
+    };
+    double longest = 0;
+    for (const Runs& row : rows) longest = std::max(longest, mean_time(row, 1).value);
+    const auto [unit, name] = longest < 120    ? std::pair(1.0, "seconds")
+                              : longest < 7200 ? std::pair(60.0, "minutes")
+                                               : std::pair(3600.0, "hours");
+    return plot("training time", {.label = name, .from = 0},
+                [&, unit = unit](const Runs& row) { return mean_time(row, unit); });
   }
 
   std::string recipe;

@@ -46,9 +46,9 @@ std::vector<SweepRun> runs_of_sweep(const std::string& recipe, const std::vector
 
 /// Makes the diagrams of the finished ones of these runs where there is something to draw: "" of the
 /// validation text, "_test" of the test text, "_time" of the training time. The x axis is the only key whose
-/// values are numbers, else the number of parameters, else, if models are of one size, the last such key that
-/// tells the runs apart. Where curves would be single points, it is the settings themselves. InputError if
-/// the runs are of several recipes.
+/// values are numbers; if there are several, the number of parameters or, if that does not tell the runs
+/// apart, the last of them that does; if none does, the last of them, and the others name the curves. Where
+/// curves would be single points, each run has a tick. InputError if the runs are of several recipes.
 std::map<std::string, Plot> plots_of_sweep(const Runs& runs);
 
 }  // namespace rondo

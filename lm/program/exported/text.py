@@ -31,7 +31,9 @@ class Vocabulary:
 
     def encode(self, line):
         """The ids of a line, which is bytes, without its end."""
-        line = line if unit == "bytes" else line.removesuffix(b"\r")
+        if unit != "bytes":
+            line.decode()  # or it is refused
+            line = line.removeprefix(b"\xef\xbb\xbf").removesuffix(b"\r")  # a byte order mark
         line = line.strip() if config["strip_lines"] else line
         parts = {"words": lambda: line.split(), "characters": lambda: [it.encode() for it in line.decode()],
                  "bytes": lambda: [line[i:i + 1] for i in range(len(line))],

@@ -4,6 +4,7 @@
 """
 import math
 import signal
+import sys
 
 from model import config, encode, step
 from text import Vocabulary, answer_lines, unit
@@ -43,4 +44,6 @@ def translate(line):
 
 if __name__ == "__main__":
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it silently
+    if sys.argv[1:]:
+        sys.exit(__doc__)
     answer_lines(translate)

@@ -1,7 +1,5 @@
 // Finding and pairing the files of parallel text, and pairs that are generated:
 // data/sentences/pairs.h.
-#include "data/sentences/pairs.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -10,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "data/sentences/pairs.h"
 #include "data/text/text.h"
 #include "tests/data/files.h"
 #include "tests/data/files/packed.h"
