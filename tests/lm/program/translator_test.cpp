@@ -119,7 +119,8 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   refuses({"eval", path("run"), "--task", "none"}, "one task alone");
   refuses({"generate", path("run")}, "one of language_modelling is needed\n");
   refuses({"score", path("run")}, "one of language_modelling is needed\n");
-  refuses({"export", path("run"), "--out", path("out")}, "one of language_modelling is needed\n");
+  refuses({"export", path("run"), "--out", path("out")},
+          "translators are exported with --format onnx alone\n");
   refuses({"classify", path("run")}, "lm translate " + path("run") + "\n");
   refuses({"eval", path("run"), "--dynamic"}, "--dynamic");
   refuses({"eval", path("run"), path("test.aa")},
