@@ -186,8 +186,8 @@ struct SweepDrawing {
     if (!on_x.empty() && !tells_rows_apart()) on_x = {x = on_x.back()};
     std::set<std::string> curves;
     for (const Runs& row : rows) curves.insert(curve_of(row));
-    if (rows.size() > 1 && (curves.size() == rows.size() || !tells_rows_apart())) {
-      on_x.clear();  // no curve would have two points, or one would have two above one another
+    if (curves.size() == rows.size() && rows.size() > 1) {  // no curve would have two points
+      on_x.clear();
       x = "";
       return;
     }
@@ -265,7 +265,7 @@ struct SweepDrawing {
     }
     return made;
   }
-  /// The time of all updates.
+  /// The diagram of the time that all updates took.
   Plot time_plot() const {
     const auto mean_time = [](const Runs& row, double unit) {
       std::vector<double> times;

@@ -43,7 +43,7 @@ struct TextTable {
 /// lines: in one it would be wider than the numbers. Columns beyond `width` follow below, each part of the
 /// table with the first column.
 std::string text_of(const TextTable& table, int width);
-/// The same for the width of the terminal; 120 if stdout is not a terminal.
+/// Does the same with the width of the terminal, or 120 if stdout is not a terminal.
 std::string text_of(const TextTable& table);
 /// Returns Markdown, for a page on GitHub.
 std::string markdown_of(const TextTable& table);

@@ -86,7 +86,8 @@ TEST_F(Sweeps, TheDiagramHasPoints) {
                                      row.at("valid perplexity").at("mean").get<double>()));
 }
 
-// Of models of one size, the last setting that tells them apart is the x axis; if none does, the last one is.
+// Where all models have one size, the x axis is the last setting that tells them apart; if none does, it is
+// the last one, and the others name the curves.
 TEST(Sweep, TheDiagramOfModelsOfOneSize) {
   const SmallData data;
   output_of_lm(words_of(data, {"--set", "train.batch:train.length=8:2,4:4", "train.steps=2"}));
