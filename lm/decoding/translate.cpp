@@ -26,7 +26,6 @@ class EncoderDecoderPredictor : public Predictor {
     if (std::ssize(sentences) != source_.sentences) source_ = model_.select(source_, sentences);
   }
   int64_t sentences() const override { return source_.sentences; }
-  int64_t vocabulary_size() const override { return model_.target_vocabulary(); }
   std::vector<int64_t> source_lengths() const override { return source_.states.lengths; }
 
  private:
