@@ -31,8 +31,6 @@ Keys keys_of(ParallelOptions& options);
 /// Throws InputError for a missing language or name, and for one language twice, unless the text is
 /// generated.
 void check_options(const ParallelOptions& options);
-/// Throws InputError if a folder is named, by --data, for a text that is generated.
-void check_generated_has_no_folder(const ParallelOptions& options, const std::string& folder);
 
 /// Two texts with the same number of lines. A last line without a newline gets one.
 struct TextPair {

@@ -177,7 +177,8 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
   }
   std::string other_text() const override { return "FILE"; }
   void open_other(const std::string& path, const DataSource& source) override {
-    texts_.test = open_other_text(settings.data, path, source.progress);
+    texts_.test = open_text_file(path, tokenization().unit, Pipes::accepted,
+                                 reading_of(settings.data, source.progress));
     texts_.files = {{path, texts_.test->sha256}};
     texts_.notes = texts_.test->notes;
   }

@@ -118,11 +118,6 @@ inline CorpusText open_text(const TextOptions& options, const std::string& data,
               data, options.files.front() + (options.files.size() > 1 ? ", ..." : ""));
   return corpus_of_files(paths, options.block_lines, unit, reading);
 }
-/// A text that a user names in place of one of these.
-inline Text open_other_text(const TextOptions& options, const std::string& path,
-                            const ReadingProgress& progress) {
-  return open_text_file(path, options.tokenization.unit, Pipes::accepted, reading_of(options, progress));
-}
 
 /// The folder for the ids of long texts: $XDG_CACHE_HOME/rondo, else ~/.cache/rondo; empty if the system
 /// names neither.

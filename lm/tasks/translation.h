@@ -245,7 +245,9 @@ class TranslationTask : public TextTask<TranslationTask, TranslationSettings, En
 
   void open(const DataSource& source) override {
     const ParallelOptions& files = settings.data.files;
-    check_generated_has_no_folder(files, source.path);
+    check_input(source.path.empty() || files.generated_pairs == 0,
+                "--data {}: data.generated_pairs = {} generates the text: leave --data out", source.path,
+                files.generated_pairs);
     check_input(files.generated_pairs > 0 || !source.path.empty(),
                 "which text? give --data a folder with {0}.{1} and {0}.{2}", files.train,
                 files.source_language, files.target_language);
