@@ -36,14 +36,17 @@ std::vector<Detail> searched_settings_of(const Adaptation& how) {
   return settings;
 }
 
-void read_one_stream(LanguageModel& model, std::span<const int32_t> ids,
-                     const std::optional<DynamicOptions>& dynamic, const GradientStatistics* statistics,
+namespace {
+
+/// Passes each chunk to `use`, and then learns from it. The cache of `how` is left to `use`.
+void read_one_stream(LanguageModel& model, std::span<const int32_t> ids, const Adaptation& how,
                      const std::function<void(const ChunkResult&)>& use) {
+  const std::optional<DynamicOptions>& dynamic = how.dynamic;
   std::optional<DynamicWeights> weights;
   std::optional<NoGradient> guard;
   if (dynamic) {
-    check(statistics != nullptr, "[dynamic evaluation] needs statistics of the training text");
-    weights.emplace(model, *statistics, *dynamic);
+    check(how.statistics != nullptr, "[dynamic evaluation] needs statistics of the training text");
+    weights.emplace(model, *how.statistics, *dynamic);
   } else {
     guard.emplace();
   }
@@ -65,6 +68,8 @@ void read_one_stream(LanguageModel& model, std::span<const int32_t> ids,
       });
 }
 
+}  // namespace
+
 Evaluation evaluate_adaptively(LanguageModel& model, std::span<const int32_t> ids, const Adaptation& how,
                                std::optional<int32_t> unknown_id, const ReportDone& progress) {
   const Clock::time_point start = Clock::now();
@@ -73,7 +78,7 @@ Evaluation evaluate_adaptively(LanguageModel& model, std::span<const int32_t> id
     cache.emplace(std::vector{std::min(how.cache->window, std::ssize(ids))}, std::vector{how.cache->theta},
                   model.options().hidden.back());
   Evaluation result;
-  read_one_stream(model, ids, how.dynamic, how.statistics, [&](const ChunkResult& read) {
+  read_one_stream(model, ids, how, [&](const ChunkResult& read) {
     std::vector<double> nats = read.nats();
     if (cache) {
       const std::vector<double> cached = cache->read(read.output.hidden.value(), read.chunk.targets);
@@ -170,7 +175,7 @@ class Search {
     const size_t settings = windows.size() * thetas.size();
     std::vector<double> sums(settings * shares.size());
     int64_t done = 0;
-    read_one_stream(model_, ids_, tuned_.best.dynamic, tuned_.best.statistics, [&](const ChunkResult& read) {
+    read_one_stream(model_, ids_, tuned_.best, [&](const ChunkResult& read) {
       const std::vector<double> nats = read.nats(),
                                 cached = cache.read(read.output.hidden.value(), read.chunk.targets);
       for (size_t i = 0; i < cached.size(); ++i)
