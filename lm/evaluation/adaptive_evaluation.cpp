@@ -99,6 +99,8 @@ constexpr double rate_factors[] = {1, 0.6, 0.8, 1.2, 1.4, 2};
 constexpr double decay_factors[] = {0.5, 1.5, 2.5};  // 1 is tried with the rates
 constexpr double theta_factors[] = {1, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.4, 2};
 constexpr double window_factors[] = {1, 0.25, 0.5, 2};
+/// They are tried with each window and theta, in addition to the initial one.
+constexpr double tuned_lambdas[] = {0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5};
 
 /// Rounded to four digits: 3e-05, not 3.0000000000000004e-05.
 double rounded(double x) { return std::stod(fmt::format("{:.4g}", x)); }
@@ -139,7 +141,6 @@ class Search {
     Trial trial{.how = {.dynamic = tuned_.best.dynamic, .statistics = tuned_.best.statistics}};
     trial.how.dynamic->learning_rate = rate;
     trial.how.dynamic->decay = decay;
-    trial.symbols = tuned_.prefix;
     try {
       const Evaluation it = evaluate_adaptively(model_, ids_, trial.how, {}, [&](int64_t done) {
         progress_(tuned_.symbols + done, readings_ * tuned_.prefix);
@@ -188,8 +189,7 @@ class Search {
     for (size_t i = 0; i < settings; ++i) {
       const auto from = sums.begin() + static_cast<int64_t>(i * shares.size());
       const auto least = std::min_element(from, from + std::ssize(shares));
-      Trial trial{
-          .how = tuned_.best, .nats = *least / static_cast<double>(tuned_.prefix), .symbols = tuned_.prefix};
+      Trial trial{.how = tuned_.best, .nats = *least / static_cast<double>(tuned_.prefix)};
       trial.how.cache = {windows[i / thetas.size()], thetas[i % thetas.size()],
                          shares[static_cast<size_t>(least - from)]};
       if (add(trial)) tuned_.best.cache = trial.how.cache;

@@ -150,11 +150,7 @@ Evaluation evaluate_adaptively(
 struct Trial {
   Adaptation how;
   double nats = 0;  // per symbol; infinite if the updates diverged
-  int64_t symbols = 0;
 };
-
-/// The values of lambda that are tried with each window and theta, in addition to the initial one.
-constexpr double tuned_lambdas[] = {0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5};
 
 struct Tuned {
   Adaptation best;

@@ -38,7 +38,7 @@ struct TargetRows {
 };
 
 struct LogisticModel {
-  std::int64_t classes = 0, width = 0;
+  std::int64_t classes = 0;
   std::vector<double> weights{};  // w_k and b_k, for each class; of two classes for the second alone
 
   /// Computes p(k | x) of each class, for a row.
