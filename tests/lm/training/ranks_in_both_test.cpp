@@ -36,7 +36,7 @@ std::vector<double> trained(Trainer& trainer, int steps) {
     }
     trainer.step();
     const StepMetrics metrics = trainer.metrics();
-    losses.push_back(metrics.loss / static_cast<double>(metrics.scored));
+    losses.push_back(metrics.mean_loss());
     losses.push_back(metrics.gradient_norm);
   }
   return losses;
