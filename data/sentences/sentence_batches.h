@@ -85,7 +85,6 @@ struct SentenceBatchOptions {
   // key.
   bool both_sides = false;
 };
-/// `batch`, `batch_by`.
 Keys keys_of(SentenceBatchOptions& options);
 /// Returns these keys where other things are batched; `counted` says what the two ways count.
 Keys batch_keys(SentenceBatchOptions& options, const std::string& counted);

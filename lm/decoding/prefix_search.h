@@ -41,7 +41,6 @@ struct SpeechDecodingOptions {
   double ngram_weight = 0.5;
   double insertion_bonus = 0;  // nats for each symbol of the n-gram model
 };
-/// `beam`, `ngram`, `ngram_unit`, `ngram_weight`, `insertion_bonus`.
 Keys keys_of(SpeechDecodingOptions& options);
 /// Throws InputError for options out of range, and for an n-gram model without a search.
 void check_options(const SpeechDecodingOptions& options);

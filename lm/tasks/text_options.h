@@ -2,8 +2,6 @@
 // lm/tasks/language_modelling.h.
 #pragma once
 
-#include <fmt/ranges.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
