@@ -69,7 +69,7 @@ void hold_out(LabelledTexts& texts, const LabelledFiles& files) {
 Text read_labelled_file(const fs::path& file, Encoding encoding, Unit unit) {
   if (encoding == Encoding::utf8)
     return read_sentences(file, unit, ", or set data.encoding = \"windows_1252\"");
-  Text text = read_text(file, Pipes::refused, any_size, unit == Unit::bytes ? unit : Unit::words);
+  Text text = read_text(file);
   text.content = utf8_of_windows_1252(text.content);
   check_sentences(text, unit);
   return text;

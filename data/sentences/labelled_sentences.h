@@ -33,7 +33,6 @@ struct LabelledFiles {
   double valid_share = 0, test_share = 0;  // of the training file, held out where there is no file
   Encoding encoding = Encoding::utf8;
 };
-/// `train_file`, `valid_file`, `test_file`, `valid_share`, `test_share`, `encoding`.
 Keys keys_of(LabelledFiles& files);
 /// Throws InputError for no training or validation text, and for a file beside a share.
 void check_options(const LabelledFiles& files);

@@ -40,12 +40,6 @@ void check_options(const ParallelOptions& options) {
               "data.train_files and data.valid_files are the names of files: neither may be empty");
 }
 
-void check_generated_has_no_folder(const ParallelOptions& options, const std::string& folder) {
-  check_input(folder.empty() || options.generated_pairs == 0,
-              "--data {}: data.generated_pairs = {} generates the text: leave --data out", folder,
-              options.generated_pairs);
-}
-
 namespace {
 
 fs::path side_path(const fs::path& prefix, const std::string& language) {

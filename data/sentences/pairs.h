@@ -26,13 +26,10 @@ struct ParallelOptions {
   /// In place of files: pairs of reversal_task() to train on; 0: none.
   std::int64_t generated_pairs = 0;
 };
-/// `source_language`, `target_language`, `train_files`, `valid_files`, `test_files`, `generated_pairs`.
 Keys keys_of(ParallelOptions& options);
 /// Throws InputError for a missing language or name, and for one language twice, unless the text is
 /// generated.
 void check_options(const ParallelOptions& options);
-/// Throws InputError if a folder is named, by --data, for a text that is generated.
-void check_generated_has_no_folder(const ParallelOptions& options, const std::string& folder);
 
 /// Two texts with the same number of lines. A last line without a newline gets one.
 struct TextPair {
@@ -131,7 +128,6 @@ struct PairBatchOptions {
   SentenceBatchOptions order{.batch = 80};
   bool reverse_source = false;  // Sutskever, Vinyals & Le 2014, section 3.3; the end symbol stays last
 };
-/// `batch`, `batch_by`, `reverse_source`.
 Keys keys_of(PairBatchOptions& options);
 
 /// B pairs.

@@ -192,7 +192,7 @@ Text text_for_vocabulary(const QuestionText& train, std::int64_t min_count) {
   markers += '\n';
   Text text;
   text.name = train.name;
-  for (std::int64_t i = 0; i < std::max<std::int64_t>(1, min_count); ++i) text.content += markers;
+  for (std::int64_t i = 0; i < min_count; ++i) text.content += markers;
   text.content += train.documents + train.questions;
   return text;
 }

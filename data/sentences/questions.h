@@ -102,7 +102,6 @@ struct QuestionBatchOptions {
   std::int64_t batch = 32;  // questions
   bool renumber = true;     // give the entities of each question other markers in each epoch
 };
-/// `batch`, `renumber_entities`.
 Keys keys_of(QuestionBatchOptions& options);
 
 struct QuestionBatch {

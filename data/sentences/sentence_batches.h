@@ -51,8 +51,8 @@ struct PaddedSentences {
   std::vector<std::int32_t> ids;          // [T, B]
   std::vector<std::int64_t> lengths;      // [B], with the end symbol
 };
-/// Row b is sentence b; with `reverse` from its end to its beginning, but for the end symbol, which stays
-/// last. No sentences have no steps. Error if there is one without a symbol.
+/// Row b is sentence b, which has its end symbol; with `reverse` from its end to its beginning, but for that
+/// symbol, which stays last. No sentences have no steps.
 PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse = false);
 
 /// Adds padding up to `steps` steps.
@@ -64,7 +64,6 @@ struct ShiftedSentences {
   static constexpr std::int32_t ignore_index = Chunk::ignore_index;
 
   std::int64_t steps = 0;             // T
-  std::int64_t scored = 0;            // targets that are not ignore_index
   std::vector<std::int32_t> inputs;   // [T, B]: the end symbol, then the sentence without its last
   std::vector<std::int32_t> targets;  // [T, B]
   std::vector<std::int64_t> lengths;  // [B], with the end symbol
@@ -86,7 +85,6 @@ struct SentenceBatchOptions {
   // key.
   bool both_sides = false;
 };
-/// `batch`, `batch_by`.
 Keys keys_of(SentenceBatchOptions& options);
 /// Returns these keys where other things are batched; `counted` says what the two ways count.
 Keys batch_keys(SentenceBatchOptions& options, const std::string& counted);

@@ -26,6 +26,14 @@ bool better(const Candidate& a, const Candidate& b) {
   return std::tie(b.log_p, a.hypothesis, a.symbol) < std::tie(a.log_p, b.hypothesis, b.symbol);
 }
 
+/// A hypothesis that can grow.
+struct Live {
+  int64_t node;
+  double log_p;
+  int64_t before;  // the one that it continues: the place of that in the previous step
+  int32_t symbol;  // the last one
+};
+
 /// A row of numbers for each hypothesis of a sentence: those of hypothesis k begin at data[k * row_stride].
 /// Null data: there are none.
 struct SentenceRows {
@@ -35,17 +43,17 @@ struct SentenceRows {
 
 /// Replaces `best` by the `count` best candidates, or all if there are fewer, best first; equal ones in the
 /// order of hypothesis and symbol: without sorting the vocabulary, for most symbols cost one comparison, with
-/// the worst of the best so far. Hypothesis k has log probability log_p[k] itself. Candidates of probability
-/// 0 are left out, and those of the symbol `banned`. If a probability is not a number, it is the only
-/// candidate. Takes no memory if `best` has a capacity of `count`.
-void find_best(const SentenceRows& next, std::span<const double> log_p, int64_t count,
+/// the worst of the best so far. Candidates of probability 0 are left out, and those of the symbol `banned`.
+/// If a probability is not a number, it is the only candidate. Takes no memory if `best` has a capacity of
+/// `count`.
+void find_best(const SentenceRows& next, std::span<const Live> live, int64_t count,
                std::optional<int32_t> banned, std::vector<Candidate>& best) {
   best.clear();  // a heap, the worst of them first
   // Candidates come in the order of hypothesis and symbol, so that one equal to the worst is no better.
   double worst = -std::numeric_limits<double>::infinity();
-  for (int64_t k = 0; k < std::ssize(log_p); ++k) {
+  for (int64_t k = 0; k < std::ssize(live); ++k) {
     const real* row = next.data + k * next.row_stride;
-    const double before = log_p[static_cast<size_t>(k)];
+    const double before = live[static_cast<size_t>(k)].log_p;
     for (int64_t v = 0; v < next.columns; ++v) {
       const double sum = before + static_cast<double>(row[v]);
       if (sum <= worst || v == banned) continue;
@@ -80,18 +88,9 @@ class SentenceSearch {
  public:
   SentenceSearch(const BeamOptions& options, int32_t end) : options_(options), end_(end) {
     live_.push_back({root, 0, 0, end});
-    log_p_ = {0};
   }
 
-  /// A hypothesis that can grow.
-  struct Live {
-    int64_t node;
-    double log_p;
-    int64_t before;  // the one that it continues: the place of that in the previous step
-    int32_t symbol;  // the last one
-  };
   const std::vector<Live>& live() const { return live_; }
-  const std::vector<double>& log_p() const { return log_p_; }  // of each
 
   /// One more symbol. `best`: find_best() of the live hypotheses, 2 * beam candidates: at most `beam` of them
   /// end, so that `beam` can live on.
@@ -109,8 +108,6 @@ class SentenceSearch {
         live_.push_back({node, it.log_p, it.hypothesis, it.symbol});
     }
     sort_by_score(finished_);
-    log_p_.clear();
-    for (const Live& it : live_) log_p_.push_back(it.log_p);
   }
 
   bool done() const {
@@ -186,8 +183,7 @@ class SentenceSearch {
   int32_t end_;
   int64_t length_ = 0;  // symbols of live hypotheses
   std::vector<Node> nodes_;
-  std::vector<Live> live_;  // the most probable first
-  std::vector<double> log_p_;
+  std::vector<Live> live_;        // the most probable first
   std::vector<Ranked> finished_;  // the best first
 };
 
@@ -229,7 +225,7 @@ class BatchSearch {
     for (std::vector<Candidate>& best : best_) best.reserve(at(count));
     parallel_for(B, log_p.size() >= parallel_symbols, [&](int64_t b) {
       const SentenceRows next{log_p.data() + b * log_p.row_stride(), B * log_p.row_stride(), log_p.columns()};
-      find_best(next, search(b).log_p(), count, banned_, best_[at(b)]);
+      find_best(next, search(b).live(), count, banned_, best_[at(b)]);
     });
 
     const bool attends = options_.attention && prediction.attention.defined();
@@ -261,9 +257,8 @@ class BatchSearch {
     ids_.clear();
     for (int64_t k = 0; k < most; ++k)
       for (const int64_t b : kept) {
-        const std::vector<SentenceSearch::Live>& live = search(b).live();
-        const SentenceSearch::Live& it =
-            live[at(std::min(k, std::ssize(live) - 1))];  // the last fills the grid
+        const std::vector<Live>& live = search(b).live();
+        const Live& it = live[at(std::min(k, std::ssize(live) - 1))];  // the last fills the grid
         rows.push_back(it.before * B + b);
         ids_.push_back(it.symbol);
       }

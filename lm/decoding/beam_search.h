@@ -57,7 +57,6 @@ class Predictor {
   virtual void select(const std::vector<int64_t>& rows, const std::vector<int64_t>& sentences) = 0;
 
   virtual int64_t sentences() const = 0;  // B
-  virtual int64_t vocabulary_size() const = 0;
   /// Columns of the attention that are not padding, of each sentence; empty: all of them.
   virtual std::vector<int64_t> source_lengths() const { return {}; }
 };

@@ -217,23 +217,17 @@ LabelScorer::LabelScorer(const NgramModel& model, const Vocabulary& vocabulary,
       labels_(std::move(labels)),
       options_(options),
       line_end_(vocabulary.line_end_id()),
-      unknown_(vocabulary.unknown_id()) {
+      unknown_(vocabulary.unknown_id().value()) {
   check(model.symbols() == vocabulary.size(), "[label scorer] a model of {} symbols and {} names",
         model.symbols(), vocabulary.size());
-  const auto id_of = [&](std::string_view symbol) {
-    const auto id = vocabulary.id(symbol);
-    check_input(id || unknown_, "the language model does not know '{}' and has no {}", symbol,
-                unknown_symbol);
-    return id ? *id : *unknown_;
-  };
   if (options.ngram_unit == NgramUnit::words) {
     space_ = static_cast<std::size_t>(std::ranges::find(labels_, " ") - labels_.begin());
     check_input(space_ > 0 && space_ < labels_.size(),
                 "a language model of words needs a label that is a space");
-    id_of(unknown_symbol);
   } else {
     symbols_.resize(labels_.size());
-    for (std::size_t k = 1; k < labels_.size(); ++k) symbols_[k] = id_of(labels_[k]);
+    for (std::size_t k = 1; k < labels_.size(); ++k)
+      symbols_[k] = vocabulary.id(labels_[k]).value_or(unknown_);
   }
 }
 
@@ -246,8 +240,7 @@ LabelScorer::Scored LabelScorer::scored(const NgramModel::State& context,
 
 std::optional<std::int32_t> LabelScorer::word_of(const State& state) const {
   if (state.word.empty()) return std::nullopt;
-  const auto id = vocabulary_.id(state.word);
-  return id ? id : unknown_;
+  return vocabulary_.id(state.word).value_or(unknown_);
 }
 
 std::optional<std::int32_t> LabelScorer::symbol_ended_by(const State& state, std::size_t label) const {

@@ -41,7 +41,6 @@ struct SpeechDecodingOptions {
   double ngram_weight = 0.5;
   double insertion_bonus = 0;  // nats for each symbol of the n-gram model
 };
-/// `beam`, `ngram`, `ngram_unit`, `ngram_weight`, `insertion_bonus`.
 Keys keys_of(SpeechDecodingOptions& options);
 /// Throws InputError for options out of range, and for an n-gram model without a search.
 void check_options(const SpeechDecodingOptions& options);
@@ -57,8 +56,9 @@ class LabelScorer {
   };
 
   /// `model` and `vocabulary` must outlive it. labels[k] is the text of label k; labels[0], the blank, is not
-  /// read. A label " " ends a word; of characters every label is a symbol. What the model does not know is
-  /// its `<unk>`. InputError if it has none, and for a model of words without a label " ".
+  /// read. A label " " ends a word; of characters every label is a symbol. What the vocabulary does not know
+  /// is its `<unk>`, which it has, as that of read_arpa(). InputError for a model of words without a label
+  /// " ".
   LabelScorer(const NgramModel& model, const Vocabulary& vocabulary, std::vector<std::string> labels,
               const SpeechDecodingOptions& options);
   LabelScorer(const LabelScorer&) = delete;
@@ -90,7 +90,8 @@ class LabelScorer {
   std::size_t space_ = 0;                // the label that ends a word; 0: each label is a symbol
   std::vector<std::int32_t> symbols_{};  // of each label, where labels are symbols
   SpeechDecodingOptions options_;
-  std::optional<std::int32_t> line_end_, unknown_;
+  std::optional<std::int32_t> line_end_;
+  std::int32_t unknown_;
 };
 
 // --- Search ---

@@ -26,7 +26,6 @@ class EncoderDecoderPredictor : public Predictor {
     if (std::ssize(sentences) != source_.sentences) source_ = model_.select(source_, sentences);
   }
   int64_t sentences() const override { return source_.sentences; }
-  int64_t vocabulary_size() const override { return model_.target_vocabulary(); }
   std::vector<int64_t> source_lengths() const override { return source_.states.lengths; }
 
  private:
@@ -48,8 +47,7 @@ std::vector<std::vector<Hypothesis>> translate(EncoderDecoder& model, const Sent
   const auto at_once = static_cast<size_t>(std::max<int64_t>(1, 256 / options.beam));
   std::vector<int64_t> order(static_cast<size_t>(sources.size()));
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order,
-                           [&](int64_t a, int64_t b) { return sources.length(a) > sources.length(b); });
+  std::ranges::stable_sort(order, std::greater(), [&](int64_t i) { return sources.length(i); });
   std::vector<std::vector<Hypothesis>> translations(order.size());
   for (size_t begin = 0; begin < order.size(); begin += at_once) {
     const std::span<const int64_t> some =

@@ -36,14 +36,17 @@ std::vector<Detail> searched_settings_of(const Adaptation& how) {
   return settings;
 }
 
-void read_one_stream(LanguageModel& model, std::span<const int32_t> ids,
-                     const std::optional<DynamicOptions>& dynamic, const GradientStatistics* statistics,
+namespace {
+
+/// Passes each chunk to `use`, and then learns from it. The cache of `how` is left to `use`.
+void read_one_stream(LanguageModel& model, std::span<const int32_t> ids, const Adaptation& how,
                      const std::function<void(const ChunkResult&)>& use) {
+  const std::optional<DynamicOptions>& dynamic = how.dynamic;
   std::optional<DynamicWeights> weights;
   std::optional<NoGradient> guard;
   if (dynamic) {
-    check(statistics != nullptr, "[dynamic evaluation] needs statistics of the training text");
-    weights.emplace(model, *statistics, *dynamic);
+    check(how.statistics != nullptr, "[dynamic evaluation] needs statistics of the training text");
+    weights.emplace(model, *how.statistics, *dynamic);
   } else {
     guard.emplace();
   }
@@ -65,6 +68,8 @@ void read_one_stream(LanguageModel& model, std::span<const int32_t> ids,
       });
 }
 
+}  // namespace
+
 Evaluation evaluate_adaptively(LanguageModel& model, std::span<const int32_t> ids, const Adaptation& how,
                                std::optional<int32_t> unknown_id, const ReportDone& progress) {
   const Clock::time_point start = Clock::now();
@@ -73,7 +78,7 @@ Evaluation evaluate_adaptively(LanguageModel& model, std::span<const int32_t> id
     cache.emplace(std::vector{std::min(how.cache->window, std::ssize(ids))}, std::vector{how.cache->theta},
                   model.options().hidden.back());
   Evaluation result;
-  read_one_stream(model, ids, how.dynamic, how.statistics, [&](const ChunkResult& read) {
+  read_one_stream(model, ids, how, [&](const ChunkResult& read) {
     std::vector<double> nats = read.nats();
     if (cache) {
       const std::vector<double> cached = cache->read(read.output.hidden.value(), read.chunk.targets);
@@ -94,6 +99,8 @@ constexpr double rate_factors[] = {1, 0.6, 0.8, 1.2, 1.4, 2};
 constexpr double decay_factors[] = {0.5, 1.5, 2.5};  // 1 is tried with the rates
 constexpr double theta_factors[] = {1, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.4, 2};
 constexpr double window_factors[] = {1, 0.25, 0.5, 2};
+/// They are tried with each window and theta, in addition to the initial one.
+constexpr double tuned_lambdas[] = {0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5};
 
 /// Rounded to four digits: 3e-05, not 3.0000000000000004e-05.
 double rounded(double x) { return std::stod(fmt::format("{:.4g}", x)); }
@@ -134,7 +141,6 @@ class Search {
     Trial trial{.how = {.dynamic = tuned_.best.dynamic, .statistics = tuned_.best.statistics}};
     trial.how.dynamic->learning_rate = rate;
     trial.how.dynamic->decay = decay;
-    trial.symbols = tuned_.prefix;
     try {
       const Evaluation it = evaluate_adaptively(model_, ids_, trial.how, {}, [&](int64_t done) {
         progress_(tuned_.symbols + done, readings_ * tuned_.prefix);
@@ -170,7 +176,7 @@ class Search {
     const size_t settings = windows.size() * thetas.size();
     std::vector<double> sums(settings * shares.size());
     int64_t done = 0;
-    read_one_stream(model_, ids_, tuned_.best.dynamic, tuned_.best.statistics, [&](const ChunkResult& read) {
+    read_one_stream(model_, ids_, tuned_.best, [&](const ChunkResult& read) {
       const std::vector<double> nats = read.nats(),
                                 cached = cache.read(read.output.hidden.value(), read.chunk.targets);
       for (size_t i = 0; i < cached.size(); ++i)
@@ -183,8 +189,7 @@ class Search {
     for (size_t i = 0; i < settings; ++i) {
       const auto from = sums.begin() + static_cast<int64_t>(i * shares.size());
       const auto least = std::min_element(from, from + std::ssize(shares));
-      Trial trial{
-          .how = tuned_.best, .nats = *least / static_cast<double>(tuned_.prefix), .symbols = tuned_.prefix};
+      Trial trial{.how = tuned_.best, .nats = *least / static_cast<double>(tuned_.prefix)};
       trial.how.cache = {windows[i / thetas.size()], thetas[i % thetas.size()],
                          shares[static_cast<size_t>(least - from)]};
       if (add(trial)) tuned_.best.cache = trial.how.cache;

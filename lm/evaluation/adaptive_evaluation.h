@@ -133,16 +133,11 @@ struct Adaptation {
 std::vector<Detail> settings_of(const Adaptation& how);
 std::vector<Detail> searched_settings_of(const Adaptation& how);
 
-/// Reads the text as one stream from the initial state, scored with the current weights. With `dynamic`, it
-/// is read in chunks of dynamic.length; after `use` the weights are updated from the chunk, whose state is
-/// not recomputed. Without `dynamic`, it is read as by evaluate_ids(). The weights are restored at the end,
-/// also after an exception. Throws Diverged.
-void read_one_stream(LanguageModel& model, std::span<const int32_t> ids,
-                     const std::optional<DynamicOptions>& dynamic, const GradientStatistics* statistics,
-                     const std::function<void(const ChunkResult&)>& use);
-
-/// Evaluates by read_one_stream(). With both methods, the cache is mixed into the probabilities of the
-/// current weights, which learn from their own loss. InputErrors of evaluate_ids() and NeuralCache.
+/// Reads the text as one stream from the initial state. With `dynamic`, each chunk of dynamic.length is
+/// scored before the weights are updated from it, and its state is not recomputed; the weights are restored
+/// at the end, also after an exception. With both methods, the cache is mixed into the probabilities of the
+/// current weights, which learn from their own loss. Throws Diverged; InputErrors of evaluate_ids() and
+/// NeuralCache.
 Evaluation evaluate_adaptively(
     LanguageModel& model, std::span<const int32_t> ids, const Adaptation& how,
     std::optional<int32_t> unknown_id = {}, const ReportDone& progress = [](int64_t) {});
@@ -155,11 +150,7 @@ Evaluation evaluate_adaptively(
 struct Trial {
   Adaptation how;
   double nats = 0;  // per symbol; infinite if the updates diverged
-  int64_t symbols = 0;
 };
-
-/// The values of lambda that are tried with each window and theta, in addition to the initial one.
-constexpr double tuned_lambdas[] = {0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5};
 
 struct Tuned {
   Adaptation best;

@@ -58,7 +58,6 @@ struct Reading {
   bool trained_initial_states = false;  // of the model
 
   bool carries_state() const { return !line_end && sequence == 0; }
-  bool operator==(const Reading&) const = default;
   /// "one stream", "10 streams", "64 streams, 200 symbols before each", "lines from a zero state", "sequences
   /// of 200 from the trained initial state".
   std::string text() const;

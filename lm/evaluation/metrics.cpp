@@ -101,10 +101,7 @@ BleuStatistics bleu_statistics(std::string_view hypothesis, std::span<const std:
   const auto distance_and_length = [&](const std::u32string& reference) {
     return std::pair(std::abs(std::ssize(reference) - std::ssize(translation)), std::ssize(reference));
   };
-  auto nearest = distance_and_length(expected.front());
-  for (const std::u32string& reference : expected)
-    nearest = std::min(nearest, distance_and_length(reference));
-  result.reference_length = nearest.second;
+  result.reference_length = std::ssize(std::ranges::min(expected, {}, distance_and_length));
 
   for (std::size_t n = 0; n < bleu_orders; ++n) {
     NgramCounts most;  // of all references
@@ -222,9 +219,8 @@ bool better(const EditCounts& a, const EditCounts& b) {
 
 std::u32string without_white_space_at_ends(std::u32string text) {
   while (!text.empty() && is_white_space(text.back())) text.pop_back();
-  size_t begin = 0;
-  while (begin < text.size() && is_white_space(text[begin])) ++begin;
-  return text.substr(begin);
+  text.erase(text.begin(), std::ranges::find_if_not(text, is_white_space));
+  return text;
 }
 
 /// Chooses, of the ways with the fewest edits, one with the most substitutions. Time: the product of the

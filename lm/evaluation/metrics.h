@@ -81,12 +81,10 @@ constexpr const char* const chrf_name = "chrF2";  // with beta, as in signatures
 struct ChrfStatistics {
   struct Counts {
     std::int64_t hypothesis = 0, reference = 0, matches = 0;
-    bool operator==(const Counts&) const = default;
   };
   std::array<Counts, chrf_orders> orders{};
 
   ChrfStatistics& operator+=(const ChrfStatistics& other);
-  bool operator==(const ChrfStatistics&) const = default;
 };
 
 /// Counts against the reference with the highest chrF, if there are several. `lower`: without regard to case,

@@ -184,8 +184,7 @@ Probed probe_batches(Module& model, const std::string& loss_in_words, Batches ba
 }
 
 /// Probes a language model with sequences of `steps` symbols, each from the initial state, which do not
-/// overlap.
-/// Throws InputError if the text is shorter than one. `progress` gets the number of sequences done.
+/// overlap. Throws InputError if the text is shorter than one. `progress` gets the number of sequences done.
 Probed probe(LanguageModel& model, std::span<const int32_t> ids, const ProbeOptions& options,
              const ReportDone& progress = {});
 

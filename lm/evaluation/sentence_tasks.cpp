@@ -184,7 +184,7 @@ LogisticModel fit_logistic(const TargetRows& data, double C, double tolerance, c
   check(data.classes >= 2 && !data.rows.empty(), "[logistic regression] {} classes, {} rows", data.classes,
         data.rows.size());
   const LogisticLoss objective(data, C);
-  LogisticModel model{data.classes, data.features.width, start.weights};
+  LogisticModel model{data.classes, start.weights};
   model.weights.resize(objective.size(), 0.0);
   minimise(objective, model.weights, tolerance);
   return model;

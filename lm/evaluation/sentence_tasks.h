@@ -1,8 +1,7 @@
 // How useful sentence vectors are for other tasks, measured as in Kiros et al. 2015, section 3: a linear
 // model reads the vectors, which are not changed.
 //
-//   relatedness     of a pair |u - v| and u v; softmax over the scores 1 to 5. Tai, Socher & Manning 2015
-//   (15):
+//   relatedness     of a pair |u - v| and u v; softmax over scores 1 to 5. Tai, Socher & Manning 2015 (15):
 //                   a score y is the distribution t_i = y - floor(y) for i = floor(y) + 1, floor(y) - y + 1
 //                   for i = floor(y), else 0, and predicted is sum_i i p(i). (Their loss, the divergence of t
 //                   and p, is the cross-entropy but for a constant.) The penalty is the best one on the trial
@@ -38,7 +37,7 @@ struct TargetRows {
 };
 
 struct LogisticModel {
-  std::int64_t classes = 0, width = 0;
+  std::int64_t classes = 0;
   std::vector<double> weights{};  // w_k and b_k, for each class; of two classes for the second alone
 
   /// Computes p(k | x) of each class, for a row.

@@ -167,7 +167,7 @@ VocabularyExpansion expand_vocabulary(const SkipThought& model, const Vocabulary
       name, shared, D);
   const std::vector<double> W = least_squares(std::move(XtX), std::move(XtY), D, name);
 
-  VocabularyExpansion result{vocabulary, {}, shared, std::ssize(words)};
+  VocabularyExpansion result{vocabulary, {}, shared};
   const std::unordered_set<std::string> wanted(words.begin(), words.end());
   const std::size_t columns = E * tables.size();
   read_word_vectors(file, [&](std::string_view word, std::span<const double> vector) {

@@ -65,7 +65,7 @@ struct VocabularyExpansion {
   Vocabulary vocabulary;         // that of the model, then the new words
   std::vector<Variable> tables;  // for each part of the model, E with a row for each new word
   std::int64_t shared = 0;       // words that the map was found from
-  std::int64_t asked = 0, found = 0;
+  std::int64_t found = 0;        // of the words that were asked for
 };
 
 /// Adds rows for those of `words`, none of which is in the vocabulary, that the file has. InputError for a

@@ -112,7 +112,7 @@ nlohmann::ordered_json json_of(const Tuned& tuned, std::int64_t budget) {
       {"split", "valid"}, {"budget", budget}, {"scored", tuned.symbols}, {"best", options_text(tuned.best)}};
   for (const Trial& trial : tuned.trials) {
     auto entry = json_of(settings_of(trial.how));
-    entry["symbols"] = trial.symbols;
+    entry["symbols"] = tuned.prefix;
     entry["nats"] = trial.nats;  // null where it is infinite
     json["trials"].push_back(entry);
   }

@@ -235,7 +235,7 @@ std::vector<Variable> expand_vocabulary(SkipThought& model, SkipThoughtTask& tas
       if (seen.insert(word).second) missing.push_back(word);
   VocabularyExpansion expansion = rondo::expand_vocabulary(model, task.vocabulary(), file, missing);
   print_note(fmt::format("{}: vectors for {} of {} words that the run does not know, by a map from {} words",
-                         file, expansion.found, expansion.asked, expansion.shared));
+                         file, expansion.found, missing.size(), expansion.shared));
   task.set_vocabulary(std::move(expansion.vocabulary));
   return std::move(expansion.tables);
 }

@@ -177,7 +177,8 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
   }
   std::string other_text() const override { return "FILE"; }
   void open_other(const std::string& path, const DataSource& source) override {
-    texts_.test = open_other_text(settings.data, path, source.progress);
+    texts_.test = open_text_file(path, tokenization().unit, Pipes::accepted,
+                                 reading_of(settings.data, source.progress));
     texts_.files = {{path, texts_.test->sha256}};
     texts_.notes = texts_.test->notes;
   }
@@ -191,7 +192,8 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
   void prepare() override {
     check_input(vocabulary().types() >= 2, "{}: one symbol only, nothing to predict", texts_.train.name);
     encoded("train");
-    check_streams(validation_reading(), std::ssize(encoded("valid").ids), "train.eval_streams: ");
+    check_streams(evaluation_reading(settings.train.eval_streams, settings.train.eval_warm_up),
+                  std::ssize(encoded("valid").ids), "train.eval_streams: ");
     for (const std::string& split : measured_splits())
       check_streams(final_reading(), std::ssize(encoded(split).ids), "train.final_streams: ");
   }
@@ -290,10 +292,7 @@ class LanguageModellingTask : public TextTask<LanguageModellingTask, LanguageMod
     return rondo::probe(own(model), encoded(split).ids, options, progress);
   }
 
-  /// How a text is read for evaluations during training, and for final figures.
-  Reading validation_reading() const {
-    return evaluation_reading(settings.train.eval_streams, settings.train.eval_warm_up);
-  }
+  /// How a text is read for final figures.
   Reading final_reading() const { return evaluation_reading(settings.train.final_streams); }
 
  private:

@@ -127,7 +127,6 @@ inline std::int32_t best_answer(std::span<const real> log_p, std::span<const std
 
 /// Finds, for each question, the most probable entity of those that its document names. Dropout is off.
 inline std::vector<Answer> most_probable_answers(AttentiveReader& model, const Questions& questions) {
-  if (questions.size() == 0) return {};
   std::vector<Answer> answers(static_cast<std::size_t>(questions.size()));
   const auto K = static_cast<std::size_t>(model.entities());
   read_batches(model, evaluation_batches(questions), {}, [&](const QuestionBatch& batch) {
@@ -263,9 +262,8 @@ class QuestionAnsweringTask
     check_has_all_markers(vocabulary(), texts_.train);
   }
   void assume(const Sizes& sizes) override {
-    const std::int64_t count = settings.train.batch, entities = std::min(sizes.at(0), sizes.at(1)),
-                       words = settings.questions.document_words;
-    Questions made{some_sentences(count, words > 0 ? words : 200, entities),
+    const std::int64_t count = settings.train.batch, entities = std::min(sizes.at(0), sizes.at(1));
+    Questions made{some_sentences(count, settings.questions.document_words, entities),
                    some_sentences(count, length_within(0), entities),
                    some_ids(static_cast<double>(count), entities),
                    {},

@@ -29,10 +29,7 @@ class SentenceObjective : public Objective {
       : model_(model), batches_(options, train, seed), valid_(valid) {}
 
   Module& model() override { return model_; }
-  void begin_epoch(int64_t epoch) override {
-    epoch_ = epoch;
-    batches_.seek(epoch, 0);
-  }
+  void begin_epoch(int64_t epoch) override { batches_.seek(epoch, 0); }
   bool next_batch(Batch& batch) final {
     if (!batches_.next(staged_)) return false;
     batch.parts = staged_.share.count > 0 ? parts() : 0;
@@ -74,7 +71,7 @@ class SentenceObjective : public Objective {
   void load(const StateReader& from, const std::string& prefix = "") override {
     int64_t position = 0;
     from.read(prefix + "position", position, 0, batches_.length());
-    batches_.seek(epoch_, position);
+    batches_.seek(batches_.epoch(), position);
   }
 
  protected:
@@ -128,7 +125,6 @@ class SentenceObjective : public Objective {
 
  private:
   bool is_rectangle_ = false;  // staged_
-  int64_t epoch_ = 1;
 };
 
 // --- Sentence task ---

@@ -3,7 +3,6 @@
 // data/speech/utterances.h, nn/models/ctc_model.h.
 #pragma once
 
-#include <algorithm>
 #include <limits>
 #include <set>
 #include <string>

@@ -2,8 +2,6 @@
 // lm/tasks/language_modelling.h.
 #pragma once
 
-#include <fmt/ranges.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -117,11 +115,6 @@ inline CorpusText open_text(const TextOptions& options, const std::string& data,
               "--set data.files=[] to read its train.txt and valid.txt",
               data, options.files.front() + (options.files.size() > 1 ? ", ..." : ""));
   return corpus_of_files(paths, options.block_lines, unit, reading);
-}
-/// A text that a user names in place of one of these.
-inline Text open_other_text(const TextOptions& options, const std::string& path,
-                            const ReadingProgress& progress) {
-  return open_text_file(path, options.tokenization.unit, Pipes::accepted, reading_of(options, progress));
 }
 
 /// The folder for the ids of long texts: $XDG_CACHE_HOME/rondo, else ~/.cache/rondo; empty if the system

@@ -121,34 +121,6 @@ inline std::string warning_of_empty(std::int64_t empty, std::int64_t translation
   return fmt::format("{} of {} translations are empty", empty, translations);
 }
 
-/// Translates a text, and measures nats, BLEU and chrF; of pairs without a source, which are a language
-/// model's, nats alone.
-inline Scores measure_translation(EncoderDecoder& model, const TranslationText& text,
-                                  const TranslationSettings& settings, bool has_source,
-                                  const ReportDone& progress) {
-  const auto of_references = [&](Evaluation nats) {
-    for (const std::string& line : text.references) nats.bytes += std::ssize(line) + 1;
-    return scores_of(nats, Reading{.line_end = 0}.text());
-  };
-  if (!has_source) {
-    Scores scores = of_references(evaluate_pairs(model, text));
-    scores.details.insert(scores.details.begin(), {"sentences", text.pairs.size()});
-    return scores;
-  }
-  const BeamOptions& search = settings.decoding;
-  auto [lines, nats, scores] = evaluate_translations(model, text, settings.train, search, progress);
-  scores.details = of_references(nats).details;
-  scores.details.insert(scores.details.begin(),
-                        {{"beam", search.beam},
-                         {"length_penalty", search.length_penalty},
-                         {"bleu_signature", bleu_signature({.tokenization = settings.train.bleu_tokenization},
-                                                           1, signature_version())},
-                         {"chrf_signature", chrf_signature(false, 1, signature_version())},
-                         {"symbols", nats.symbols}});
-  scores.warning = warning_of_empty(std::ranges::count(lines, ""), text.pairs.size());
-  return scores;
-}
-
 constexpr const char* shown_line_end = "</s>";
 /// Fills in a translation of a line whose symbols, with its end, are `source`.
 inline void fill_in(LineAnswer& answer, const Hypothesis& found, const std::vector<std::string>& source,
@@ -196,11 +168,34 @@ class TranslatingTask : public Task {
   bool higher_is_better() const override { return translation().train.decides != SelectionMetric::nats; }
   std::string preferred_reading() const override { return search_text(translation().decoding.beam); }
   Usage usage() const override { return {"translate", "to translate with it", "< sentences"}; }
+  /// Translates a text, and measures nats, BLEU and chrF; of pairs without a source, which are a language
+  /// model's, nats alone.
   Scores measure(Module& model, const std::string& split, const ProgressOf& progress_of) override {
     const Translator it = translator(model);
     const TranslationText& text = measured_text(split);
-    return measure_translation(it.model, text, translation(), it.has_source,
-                               progress_of("translating " + split, text.pairs.size()));
+    const TranslationOptions& options = translation().train;
+    const ReportDone progress = progress_of("translating " + split, text.pairs.size());
+    const auto of_references = [&](Evaluation nats) {
+      for (const std::string& line : text.references) nats.bytes += std::ssize(line) + 1;
+      return scores_of(nats, Reading{.line_end = 0}.text());
+    };
+    if (!it.has_source) {
+      Scores scores = of_references(evaluate_pairs(it.model, text));
+      scores.details.insert(scores.details.begin(), {"sentences", text.pairs.size()});
+      return scores;
+    }
+    const BeamOptions& search = translation().decoding;
+    auto [lines, nats, scores] = evaluate_translations(it.model, text, options, search, progress);
+    scores.details = of_references(nats).details;
+    scores.details.insert(scores.details.begin(),
+                          {{"beam", search.beam},
+                           {"length_penalty", search.length_penalty},
+                           {"bleu_signature", bleu_signature({.tokenization = options.bleu_tokenization}, 1,
+                                                             signature_version())},
+                           {"chrf_signature", chrf_signature(false, 1, signature_version())},
+                           {"symbols", nats.symbols}});
+    scores.warning = warning_of_empty(std::ranges::count(lines, ""), text.pairs.size());
+    return scores;
   }
   Probed probe(Module& model, const std::string& split, const ProbeOptions& options,
                const ReportDone& progress) override {
@@ -245,7 +240,9 @@ class TranslationTask : public TextTask<TranslationTask, TranslationSettings, En
 
   void open(const DataSource& source) override {
     const ParallelOptions& files = settings.data.files;
-    check_generated_has_no_folder(files, source.path);
+    check_input(source.path.empty() || files.generated_pairs == 0,
+                "--data {}: data.generated_pairs = {} generates the text: leave --data out", source.path,
+                files.generated_pairs);
     check_input(files.generated_pairs > 0 || !source.path.empty(),
                 "which text? give --data a folder with {0}.{1} and {0}.{2}", files.train,
                 files.source_language, files.target_language);

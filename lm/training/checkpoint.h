@@ -63,8 +63,6 @@ class StateFile : public StateReader {
  public:
   /// Reads the numbers, and the names and shapes of tensors.
   explicit StateFile(const std::filesystem::path& path) : file_(path) {}
-  /// Throws InputError naming the file if there is no tensor of this name and shape.
-  void check_shape(const std::string& name, const Shape& shape) const;
   /// Safetensors::check_values(), to be called before tensors are read; warns if there are no digests.
   void check_values_or_warn() const;
   void read(const std::string& name, const Tensor& to,

@@ -263,17 +263,6 @@ TEST(PairBatches, BySymbolsNoBatchIsLargerThanTheLimit) {
   }
 }
 
-TEST(PaddedSentences, OfAUser) {
-  const std::vector<Ids> sentences = {{1, 7}, {2, 3, 4, 7}, {7}};
-  const PaddedSentences batch = padded({sentences.begin(), sentences.end()});
-  EXPECT_EQ(batch.sentences, 3);
-  EXPECT_EQ(batch.steps, 4);
-  EXPECT_EQ(batch.ids, (Ids{1, 2, 7, 7, 3, 0, 0, 4, 0, 0, 7, 0})) << "in the order of the user";
-  EXPECT_EQ(batch.lengths, (Numbers{2, 4, 1}));
-  EXPECT_EQ(padded({sentences.begin(), sentences.end()}, true).ids,
-            (Ids{1, 4, 7, 7, 3, 0, 0, 2, 0, 0, 7, 0}));
-}
-
 TEST(PairBatches, RefuseWhatTheyCannotBatch) {
   Pairs pairs = many_pairs(10);
   expect_input_error([&] { PairBatches({.order = {.batch = 0}}, pairs, 1); }, "batch = 0");

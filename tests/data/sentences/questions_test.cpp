@@ -21,9 +21,9 @@ std::string file_of(const std::string& document, const std::string& question, co
 
 TEST(Questions, MarkersAreNumbers) {
   EXPECT_EQ(entity_marker(12), "@entity12");
-  EXPECT_EQ(entity_number("@entity12"), 12);
+  EXPECT_EQ(entity_number("@entity9999"), 9999);
   for (const char* other :
-       {"@entity", "entity1", "@entity1x", "@entity-1", "@placeholder", "@entity99999999999"})
+       {"@entity", "entity1", "@entity1x", "@entity-1", "@placeholder", "@entity10000", "@entity99999999999"})
     EXPECT_EQ(entity_number(other), -1) << other;
 }
 
@@ -131,11 +131,6 @@ TEST(Questions, SayWhichDocumentsLoseTheirEnd) {
   expect_contains(notes[0],
                   "training: 2 of 2 documents have more than data.document_words = 2 words and lose "
                   "their end, 1 of them every mention of the answer");
-}
-
-TEST(Questions, EntitiesBeyondAnyModelAreWords) {
-  EXPECT_EQ(entity_number("@entity9999"), 9999);
-  EXPECT_EQ(entity_number("@entity10000"), -1);
 }
 
 // The same questions as the first version of the script made, which was a part of this library.

@@ -1,4 +1,4 @@
-// Triples of sentences, pairs with a judgment, word vectors from text, and NumPy's format.
+// Triples of sentences, pairs with a judgment, and word vectors from text.
 #include "data/sentences/sentence_triples.h"
 
 #include <gtest/gtest.h>

@@ -14,24 +14,17 @@ Vocabulary letters() {
 }
 
 /// log p of the symbols [blank, " ", a, b], step by step.
-class Steps {
- public:
-  explicit Steps(const std::vector<std::vector<double>>& p) {
-    for (const auto& step : p)
-      for (const double it : step) log_p_.push_back(static_cast<real>(std::log(it)));
-    frames_ = std::ssize(p);
-  }
-  operator Tensor() const { return Tensor::from(log_p_, {frames_, 4}); }
-
- private:
-  std::vector<real> log_p_;
-  int64_t frames_;
-};
+Tensor log_of(const std::vector<std::vector<double>>& p) {
+  std::vector<real> log_p;
+  for (const auto& step : p)
+    for (const double it : step) log_p.push_back(static_cast<real>(std::log(it)));
+  return Tensor::from(log_p, {std::ssize(p), 4});
+}
 
 TEST(SpeechDecoder, SumsOverPathsWithABeam) {
   const Vocabulary vocabulary = letters();
   // The best path is two blanks, 0.5 * 0.5 = 0.25; but "a" has a-, -a and aa: 2 * 0.5 * 0.4 + 0.16 = 0.56.
-  const Steps steps({{0.5, 0.05, 0.4, 0.05}, {0.5, 0.05, 0.4, 0.05}});
+  const Tensor steps = log_of({{0.5, 0.05, 0.4, 0.05}, {0.5, 0.05, 0.4, 0.05}});
   const SpeechDecoder greedy({}, vocabulary), beam({.beam = 4}, vocabulary);
   EXPECT_EQ(vocabulary.decode(greedy(steps).labels), "");
   EXPECT_EQ(vocabulary.decode(beam(steps).labels), "a");
@@ -50,7 +43,7 @@ TEST(SpeechDecoder, PrefersWordsOfAnNgramModel) {
   write_bytes(folder / "letters.arpa", arpa);
   for (const NgramUnit unit : {NgramUnit::words, NgramUnit::characters}) {
     SpeechDecodingOptions options{.beam = 8, .ngram = folder / "letters.arpa", .ngram_unit = unit};
-    const Steps steps({{0.1, 0.1, 0.3, 0.5}});
+    const Tensor steps = log_of({{0.1, 0.1, 0.3, 0.5}});
     options.ngram_weight = 0;
     EXPECT_EQ(vocabulary.decode(SpeechDecoder(options, vocabulary)(steps).labels), "b") << name_of(unit);
     options.ngram_weight = 1;  // 0.3 * 0.45 is above 0.5 * 0.05

@@ -77,14 +77,15 @@ class ToyPredictor : public Predictor {
     calls.push_back(std::ssize(ids));
     int64_t positions = 0;
     for (const ToyTable& table : tables_) positions = std::max(positions, table.positions);
-    const Tensor log_p({std::ssize(ids), vocabulary_size()});
+    const int64_t V = tables_.front().symbols;
+    const Tensor log_p({std::ssize(ids), V});
     const Tensor attention = positions > 0 ? Tensor::zeros({std::ssize(ids), positions}) : Tensor();
     for (size_t i = 0; i < ids.size(); ++i) {
       Row& row = rows_[i];
       row = {row.last, ids[i], row.sentence};
       const ToyTable& table = tables_[row.sentence];
       const auto r = static_cast<int64_t>(i);
-      for (int64_t v = 0; v < vocabulary_size(); ++v)
+      for (int64_t v = 0; v < V; ++v)
         log_p.mutable_data()[r * log_p.row_stride() + v] =
             static_cast<real>(table(row.before_last, row.last, v));
       for (int64_t s = 0; s < table.positions; ++s)
@@ -112,7 +113,6 @@ class ToyPredictor : public Predictor {
   }
 
   int64_t sentences() const override { return std::ssize(columns_); }
-  int64_t vocabulary_size() const override { return tables_.front().symbols; }
   std::vector<int64_t> source_lengths() const override {
     std::vector<int64_t> lengths;
     for (const size_t column : columns_) lengths.push_back(tables_[column].positions);

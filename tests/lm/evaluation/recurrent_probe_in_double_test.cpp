@@ -11,6 +11,7 @@
 #include "nn/cells/join.h"
 #include "tests/lm/evaluation/shift.h"
 #include "tests/nn/models/small_model.h"
+#include "tests/nn/parameters.h"
 
 namespace rondo::recurrent_probe_test {
 namespace {
@@ -28,16 +29,12 @@ std::vector<int32_t> text(int64_t symbols) {
 
 /// A parameter, by its name.
 Matrix parameter(const Module& model, const std::string& name) {
-  for (const Segment& it : model.segments()) {
-    if (it.name != name) continue;
-    const std::vector<real> numbers = part_of(model.values(), it).to_vector();
-    Matrix rows;
-    for (auto at = numbers.begin(); at != numbers.end(); at += it.shape.columns())
-      rows.emplace_back(at, at + it.shape.columns());
-    return rows;
-  }
-  ADD_FAILURE() << "no " << name;
-  return {};
+  const Tensor value = value_of(model, name);
+  const std::vector<real> numbers = value.to_vector();
+  Matrix rows;
+  for (auto at = numbers.begin(); at != numbers.end(); at += value.columns())
+    rows.emplace_back(at, at + value.columns());
+  return rows;
 }
 
 Vector product(const Matrix& a, const Vector& x) {

@@ -9,11 +9,9 @@
 namespace rondo {
 namespace {
 
-ChunkLength chunk_of(int64_t length, double deviation) { return {length, deviation}; }
-
 // Merity et al. 2018: 70, half of it in one of 20, deviation 5.
 TEST(ChunkLength, IsDistributedAsPublished) {
-  const ChunkLength chunk = chunk_of(70, 5);
+  const ChunkLength chunk{70, 5};
   const int count = 40000;
   double sum = 0, squares = 0;
   int halves = 0;
@@ -35,21 +33,21 @@ TEST(ChunkLength, IsDistributedAsPublished) {
 }
 
 TEST(ChunkLength, HasBounds) {
-  const ChunkLength chunk = chunk_of(8, 6);
+  const ChunkLength chunk{8, 6};
   std::set<int64_t> seen;
   for (int64_t position = 0; position < 200000; ++position) seen.insert(chunk_length(chunk, 1, 1, position));
   EXPECT_EQ(*seen.begin(), 5);
   EXPECT_EQ(*seen.rbegin(), 32);
   EXPECT_EQ(longest_chunk(chunk), 32);
-  EXPECT_EQ(longest_chunk(chunk_of(2, 0.5)), 5) << "never below the least";
-  EXPECT_EQ(chunk_length(chunk_of(2, 0.5), 1, 1, 0), 5);
+  EXPECT_EQ(longest_chunk({2, 0.5}), 5) << "never below the least";
+  EXPECT_EQ(chunk_length({2, 0.5}, 1, 1, 0), 5);
 }
 
 TEST(Batches, OfManyLengthsReadTheWholeTextAndGoOnFromAPosition) {
   std::vector<int32_t> ids(1001);
   for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i);
   BatchOptions options;
-  options.chunks = chunk_of(20, 4);
+  options.chunks = {20, 4};
   options.batch = 2;
   Batches whole(options, ids), part(options, ids);
   for (const int64_t epoch : {1, 2}) {

@@ -18,10 +18,7 @@ TEST(Classification, LearnsWhetherASymbolOccurs) {
     Classification task(model, {.batch = 20}, train, valid);
     EXPECT_EQ(task.scored_per_epoch(), 400);
     EXPECT_NEAR(task.evaluate().value(), 50, 15);
-    TrainerOptions options;
-    options.optimizer.kind = OptimizerKind::adam;
-    options.optimizer.learning_rate = 0.03;
-    Trainer trainer(task, options);
+    Trainer trainer(task, {.optimizer = {.kind = OptimizerKind::adam, .learning_rate = 0.03}});
     for (int epoch = 0; epoch < 6; ++epoch) {
       while (trainer.next_batch()) trainer.step();
       trainer.begin_next_epoch();

@@ -48,10 +48,7 @@ TEST(QuestionAnswering, LearnsToReadTheAnswerInTheDocument) {
   QuestionAnswering task(model, {.batch = 20}, toy.train, toy.valid);
   EXPECT_EQ(task.scored_per_epoch(), 300);
   EXPECT_LT(task.evaluate().value(), 60);
-  TrainerOptions options;
-  options.optimizer.kind = OptimizerKind::adam;
-  options.optimizer.learning_rate = 0.02;
-  Trainer trainer(task, options);
+  Trainer trainer(task, {.optimizer = {.kind = OptimizerKind::adam, .learning_rate = 0.02}});
   for (int epoch = 0; epoch < 12; ++epoch) {
     while (trainer.next_batch()) trainer.step();
     trainer.begin_next_epoch();

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "data/sentences/pairs.h"
-#include "data/text/text.h"
 #include "lm/tasks/translation.h"
 #include "lm/training/trainer.h"
 #include "tests/lm/training/small_training.h"
@@ -31,7 +30,7 @@ struct ReversalTraining {
       : text(reversal_task(1, pairs, sizes)),
         vocabularies(vocabularies_of(text, {}, {}, false)),
         train(encode_pairs(text, vocabularies.source, vocabularies.target)),
-        valid(held_out()),
+        valid(translation_text(reversal_task(2, 60, sizes), vocabularies.source, vocabularies.target, false)),
         model(model_options, vocabularies.source.size(), vocabularies.target.size(), 1, device),
         task(model, task_options, train, valid),
         trainer(
@@ -41,8 +40,7 @@ struct ReversalTraining {
   /// Steps from epoch to epoch; their loss in nats per target symbol.
   double advance(int steps) {
     rondo::advance(*this, steps);
-    const StepMetrics metrics = trainer.metrics();
-    return metrics.loss / static_cast<double>(metrics.scored);
+    return trainer.metrics().mean_loss();
   }
 
   std::vector<std::vector<int32_t>> sources() const {
@@ -62,16 +60,6 @@ struct ReversalTraining {
   EncoderDecoder model;
   Translation task;
   Trainer trainer;
-
- private:
-  TranslationText held_out() const {
-    const TextPair pairs = reversal_task(2, 60, sizes);
-    TranslationText result{.pairs = encode_pairs(pairs, vocabularies.source, vocabularies.target),
-                           .target = &vocabularies.target};
-    for (const std::string_view line : split_lines(pairs.target.content))
-      result.references.emplace_back(line);
-    return result;
-  }
 };
 
 }  // namespace rondo

@@ -27,9 +27,7 @@ TEST(Translation, ReportsTheNatsOfItsTargets) {
   double sum = 0;
   int64_t scored = 0;
   for (Batch batch; it.task.next_batch(batch); scored += batch.scored) {
-    std::vector<Tokens> indices;
-    for (const std::vector<int32_t>& ids : batch.indices) indices.push_back(tokens(ids));
-    const Loss loss = it.task.loss(0, indices, {});
+    const Loss loss = it.task.loss(0, tokens_of(batch.indices), {});
     double of_batch = 0;
     for (const real nats : loss.reported[0].to_vector()) of_batch += nats;
     EXPECT_NEAR(loss.minimised.value().item() * static_cast<double>(batch.scored), of_batch, 1e-3);
@@ -67,8 +65,7 @@ TEST(Translation, SmoothsOnlyWhatItMinimises) {
   for (ReversalTraining* it : {&plain, &smoothed}) {
     Batch batch;
     ASSERT_TRUE(it->task.next_batch(batch));
-    losses.push_back(
-        it->task.loss(0, {tokens(batch.indices[0]), tokens(batch.indices[1]), tokens(batch.indices[2])}, {}));
+    losses.push_back(it->task.loss(0, tokens_of(batch.indices), {}));
   }
   EXPECT_EQ(losses[0].reported[0].to_vector(), losses[1].reported[0].to_vector());
   EXPECT_NE(losses[0].minimised.value().item(), losses[1].minimised.value().item());

@@ -37,8 +37,7 @@ std::vector<double> losses_on(int count) {
   std::vector<double> losses;
   while (trainer.next_batch()) {
     trainer.step();
-    const StepMetrics metrics = trainer.metrics();
-    losses.push_back(metrics.loss / static_cast<double>(metrics.scored));
+    losses.push_back(trainer.metrics().mean_loss());
   }
   losses.push_back(evaluate_ids(model, all.first(400), {}).nats());
   return losses;
