@@ -35,7 +35,7 @@ TEST(Stopped, ByAReaderThatGoes) {
 TEST(Stopped, AFileThatIsHalfWritten) {
   const TemporaryFolder folder;
   std::string text;
-  for (std::uint32_t i = 0; i < 150'000; ++i)
+  for (std::uint32_t i = 0; i < 600'000; ++i)  // which takes a while to write
     text += fmt::format("{}{}", (i * 2654435761u) >> 20, i % 10 == 9 ? '\n' : ' ');
   write_bytes(folder / "text.txt", text);
   write_bytes(folder / "model.arpa", "old");
