@@ -26,7 +26,9 @@ class EncoderDecoderPredictor : public Predictor {
     if (std::ssize(sentences) != source_.sentences) source_ = model_.select(source_, sentences);
   }
   int64_t sentences() const override { return source_.sentences; }
-  std::vector<int64_t> source_lengths() const override { return source_.states.lengths; }
+  std::vector<int64_t> source_lengths() const override {
+    return {source_.states.lengths.begin(), source_.states.lengths.end()};
+  }
 
  private:
   EncoderDecoder& model_;
