@@ -48,7 +48,8 @@ struct LabelledText {
 using LabelledTexts = Splits<LabelledText>;
 
 /// A file as text of its encoding, with the digest of its bytes. InputError for a file that is missing,
-/// empty, a pipe or a folder, or, except as bytes, not in its encoding or with NUL bytes.
+/// empty, a pipe or a folder, or, except as bytes, not in its encoding or with NUL bytes. Windows-1252 is not
+/// for bytes.
 Text read_labelled_file(const std::filesystem::path& file, Encoding encoding, Unit unit);
 /// One split from the content of a file. Lines without a label or without a sentence are left out; InputError
 /// if all are.

@@ -125,7 +125,8 @@ inline std::int32_t best_answer(std::span<const real> log_p, std::span<const std
   return best >= 0 ? best : static_cast<std::int32_t>(std::ranges::max_element(log_p) - log_p.begin());
 }
 
-/// Finds, for each question, the most probable entity of those that its document names. Dropout is off.
+/// Finds, for each of one or more questions, the most probable entity of those that its document names.
+/// Dropout is off.
 inline std::vector<Answer> most_probable_answers(AttentiveReader& model, const Questions& questions) {
   std::vector<Answer> answers(static_cast<std::size_t>(questions.size()));
   const auto K = static_cast<std::size_t>(model.entities());

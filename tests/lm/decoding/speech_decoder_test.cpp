@@ -55,5 +55,18 @@ TEST(SpeechDecoder, PrefersWordsOfAnNgramModel) {
       "set decoding.beam above 1");
 }
 
+TEST(SpeechDecoder, RefusesAnNgramModelThatKnowsTooLittle) {
+  const TemporaryFolder folder;
+  const std::string closed = folder / "closed.arpa";
+  write_bytes(closed, "\\data\\\nngram 1=4\n\n\\1-grams:\n-99 <s>\n-0.5 </s>\n-0.5 a\n-0.5 b\n\n\\end\\\n");
+  const auto refusal = [&](NgramUnit unit) {
+    return error_of<InputError>(
+        [&] { SpeechDecoder({.beam = 8, .ngram = closed, .ngram_unit = unit}, letters()); });
+  };
+  EXPECT_EQ(refusal(NgramUnit::words), closed + ": the language model of words has no <unk>");
+  EXPECT_EQ(refusal(NgramUnit::characters),
+            closed + ": the language model has no <unk>, and does not know all labels");
+}
+
 }  // namespace
 }  // namespace rondo
