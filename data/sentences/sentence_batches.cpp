@@ -59,7 +59,10 @@ PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentenc
   const std::size_t B = sentences.size();
   PaddedSentences batch;
   batch.sentences = std::ssize(sentences);
-  for (const auto sentence : sentences) batch.lengths.push_back(std::ssize(sentence));
+  for (const auto sentence : sentences) {
+    check(!sentence.empty(), "[sentence batches] a sentence has at least its end symbol");
+    batch.lengths.push_back(std::ssize(sentence));
+  }
   batch.steps = longest_of(batch.lengths);
   batch.ids.assign(static_cast<std::size_t>(batch.steps) * B, 0);
   for (std::size_t b = 0; b < B; ++b) {

@@ -51,8 +51,8 @@ struct PaddedSentences {
   std::vector<std::int32_t> ids;          // [T, B]
   std::vector<std::int64_t> lengths;      // [B], with the end symbol
 };
-/// Row b is sentence b, which has its end symbol; with `reverse` from its end to its beginning, but for that
-/// symbol, which stays last. No sentences have no steps.
+/// Row b is sentence b; with `reverse` from its end to its beginning, but for the end symbol, which stays
+/// last. No sentences have no steps. Error if there is one without a symbol.
 PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse = false);
 
 /// Adds padding up to `steps` steps.
