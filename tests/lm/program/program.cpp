@@ -11,8 +11,6 @@
 #include <regex>
 #include <sstream>
 
-#include "tests/address_sanitizer.h"
-
 namespace rondo {
 namespace {
 
@@ -42,13 +40,6 @@ save_every = 0.0002
 log_every = 1
 )";
 
-/// Of this process, now.
-long resident_kibibytes() {
-  long all = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 }  // namespace
 
 Words with_set(const Words& words) {
@@ -61,7 +52,7 @@ Words with_set(const Words& words) {
   return all;
 }
 
-Program::Program(const Words& words, const Surroundings& around) : own_kibibytes_(resident_kibibytes()) {
+Program::Program(const Words& words, const Surroundings& around) {
   write_bytes(folder_ / "in", around.input);
   const std::string in = around.stdin_file.empty() ? std::string(folder_ / "in") : around.stdin_file;
   const std::string err = folder_ / "err";
@@ -108,19 +99,10 @@ bool Program::runs() {
 Result Program::end(int signal) {
   if (signal != 0) kill(process_, signal);
   int state = 0;
-  rusage used{};
-  wait4(process_, &state, 0, &used);
+  waitpid(process_, &state, 0);
   process_ = -1;
-  const auto seconds = [](const timeval& it) {
-    return static_cast<double>(it.tv_sec) + 1e-6 * static_cast<double>(it.tv_usec);
-  };
-  constexpr long noise = 1024;  // what this process takes between the two readings
-  if (used.ru_maxrss <= own_kibibytes_ + noise) used.ru_maxrss = 0;
-#ifdef RONDO_ADDRESS_SANITIZER
-  used.ru_maxrss = 0;
-#endif
   return {WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state), bytes_of_file(folder_ / "out"),
-          bytes_of_file(folder_ / "err"), seconds(used.ru_utime) + seconds(used.ru_stime), used.ru_maxrss};
+          bytes_of_file(folder_ / "err")};
 }
 
 Result run_lm(const Words& words, const Program::Surroundings& around) {

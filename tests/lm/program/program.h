@@ -38,10 +38,6 @@ Words with_set(const Words& words);
 struct Result {
   int status = -1;  // of exit; 128 + the signal if one ended the program
   std::string out, err;
-  double processor_seconds = 0;
-  // Of memory at once. 0: not known, as it took less than the process of the tests that started it, which the
-  // system counts as its beginning; or under the address sanitizer, which takes some of its own.
-  long max_kibibytes = 0;
 };
 
 class Program {
@@ -76,7 +72,6 @@ class Program {
 
  private:
   TemporaryFolder folder_;
-  long own_kibibytes_;  // of the tests, when the program started
   pid_t process_ = -1;
 };
 
