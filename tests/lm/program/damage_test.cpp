@@ -107,9 +107,8 @@ TEST_F(DamageTest, APipeInThePlaceOfTheText) {
   fs::remove(folder / "valid.txt");
   ASSERT_EQ(mkfifo((folder / "valid.txt").c_str(), 0600), 0);
   const Program::Surroundings no_waiting{.max_seconds = 60};
-  Words words = data->train("never", {"--epochs", "1"});
-  words[4] = folder;
-  expect_refused(run_lm(words, no_waiting), "valid.txt: a pipe, where a file is expected");
+  expect_refused(run_lm(data->train_on(folder, "never"), no_waiting),
+                 "valid.txt: a pipe, where a file is expected");
   const std::string config = bytes_of_file(run / "config.toml"), text = data->path("data");
   for (const std::string& place : {std::string(folder), std::string(folder / "valid.txt")}) {
     write_bytes(run / "config.toml", config);

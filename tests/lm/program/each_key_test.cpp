@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 
 #include "data/text/pieces.h"
 #include "lm/program/recipe.h"
@@ -149,8 +148,8 @@ class TinyTraining : public ToyTraining {
 
 TEST(EachKey, ShowsInWhatATrainingDoes) {
   std::set<std::string> known = keys_shown_elsewhere(), keys;
-  std::istringstream words(of_texts_and_training + of_pieces_of_words + of_every_model + of_cells);
-  for (std::string word; words >> word;) {
+  for (const std::string& word :
+       words_in(of_texts_and_training + of_pieces_of_words + of_every_model + of_cells)) {
     const std::string setting = word.substr(word.find('|') + 1);  // all of it where there is no '|'
     EXPECT_TRUE(known.insert(setting.substr(0, setting.find('='))).second) << word << ": once is enough";
   }
@@ -167,16 +166,13 @@ TEST(EachKey, ShowsInWhatATrainingDoes) {
 // Of sections [data] and [model]: on the others a trained model does not depend.
 TEST(EachKey, IsExportedOrRefused) {
   TinyTraining data;
-  std::istringstream words(data.settings(of_cells));
-  for (std::string word; words >> word;) {
+  for (std::string word : words_in(data.settings(of_cells))) {
     const std::size_t begin = word.find('|') + 1;
     const std::string key = word.substr(begin, word.find('=', begin) - begin);
     if (!key.starts_with("model.") && !key.starts_with("data.")) continue;
-    std::ranges::replace(word, '|', '&');
-    Words more;
-    std::istringstream parts(word);
-    for (std::string it; std::getline(parts, it, '&');) more.push_back(it);
-    const auto [theirs, ours] = data.exported(more);
+    for (char& it : word)
+      if (it == '|' || it == '&') it = ' ';
+    const auto [theirs, ours] = data.exported(words_in(word));
     const bool is_refused = theirs.starts_with("refused");
     EXPECT_TRUE(is_refused || theirs == ours) << word;
     if (is_refused && key != "model.cell" && begin == 0) expect_contains(theirs, key + " = ");

@@ -10,13 +10,9 @@ namespace rondo {
 namespace {
 
 /// Words of a base run: few epochs of SGD, so that there is something left to win.
-const Words base_settings = {"--epochs",
-                             "2",
-                             "train.optimizer=sgd",
-                             "train.learning_rate=4",
-                             "train.clip=0.25",
-                             "train.schedule=constant",
-                             "train.eval_every=0"};
+const Words base_settings = words_in(
+    "--epochs 2 train.optimizer=sgd train.learning_rate=4 train.clip=0.25 train.schedule=constant "
+    "train.eval_every=0");
 
 Words finetune(const SmallData& data, const std::string& base, const std::string& name,
                const Words& more = {}) {

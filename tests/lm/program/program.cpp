@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <sstream>
@@ -144,6 +145,11 @@ Words lines_in(const std::string& text) {
   return {lines.begin(), lines.end()};
 }
 
+Words words_in(const std::string& text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
 std::vector<Json> objects_in(const fs::path& path) {
   std::vector<Json> objects;
   for (const std::string& line : lines_in(bytes_of_file(path))) objects.push_back(Json::parse(line));
@@ -179,8 +185,8 @@ ToyTraining::ToyTraining(const std::string& recipe, const std::string& file) : r
   write(file, recipe);
 }
 
-Words ToyTraining::train(const std::string& name, const Words& more) const {
-  return Words{"train", "--recipe", path(recipe_file_), "--data", path("data"),
+Words ToyTraining::train_on(const fs::path& text, const std::string& name, const Words& more) const {
+  return Words{"train", "--recipe", path(recipe_file_), "--data", folder_ / text,
                "--out", path(name), "--threads",        "1"} +
          more;
 }
@@ -216,16 +222,12 @@ void expect_refused_training(const ToyTraining& data, const Words& more, const s
 }
 
 void expect_each_has_an_effect(ToyTraining& data, const std::string& settings, int epochs) {
-  const auto digest_of = [&](const std::string& joined) {
-    std::istringstream parts(joined);
-    Words some{fmt::format("train.epochs={}", epochs)};
-    for (std::string it; std::getline(parts, it, '&');)
-      if (!it.empty()) some.push_back(it);
-    return data.digest_of_log(some);
+  const auto digest_of = [&](std::string joined) {
+    std::ranges::replace(joined, '&', ' ');
+    return data.digest_of_log(Words{fmt::format("train.epochs={}", epochs)} + words_in(joined));
   };
   std::map<std::string, std::string> digests{{"", digest_of("")}};  // of each base
-  std::istringstream all(settings);
-  for (std::string word; all >> word;) {
+  for (const std::string& word : words_in(settings)) {
     const std::size_t bar = word.find('|');
     const std::string base = bar == word.npos ? "" : word.substr(0, bar);
     if (!digests.contains(base)) digests[base] = digest_of(base);

@@ -95,6 +95,8 @@ void expect_refused(const Words& words, const std::string& part, int status = 2)
 
 std::size_t lines_of(const fs::path& path);
 Words lines_in(const std::string& text);
+/// What stands between blanks and ends of lines.
+Words words_in(const std::string& text);
 /// An object a line, as of log.jsonl.
 std::vector<Json> objects_in(const fs::path& path);
 
@@ -113,8 +115,9 @@ class ToyTraining {
   std::string path(const std::string& name) const { return folder_ / name; }
   void write(const std::string& name, const std::string& bytes) const { write_bytes(folder_ / name, bytes); }
 
-  /// `lm train` of the recipe to the run `name`, with further words.
-  Words train(const std::string& name, const Words& more = {}) const;
+  /// `lm train` of the recipe to the run `name`, with further words; on another text than that of data/.
+  Words train(const std::string& name, const Words& more = {}) const { return train_on("data", name, more); }
+  Words train_on(const fs::path& text, const std::string& name, const Words& more = {}) const;
   Words resume(const std::string& name, const Words& more = {}) const;
   /// Trains the run `name` where it must go well; what it prints.
   std::string trained(const std::string& name, const Words& more = {}) const;

@@ -343,9 +343,7 @@ TEST_F(ProgramTest, OtherUnits) {
         "bc";
   write_bytes(other / "one.txt", text);
   for (const std::string unit : {"characters", "bytes"}) {
-    Words words = other.train(unit, {"--epochs", "2", "train.batch=4", "data.unit=" + unit});
-    words[4] = other.path("one.txt");
-    output_of_lm(words);
+    output_of_lm(other.train_on("one.txt", unit, {"--epochs", "2", "train.batch=4", "data.unit=" + unit}));
     const auto rows = cells_of(output_of_lm({"score", other.path(unit), "--per-symbol"},
                                             "\xc3\xa4"
                                             "bc\n"));

@@ -21,10 +21,7 @@ class RefusalsTest : public SmallDataTest {
   }
 
   static void expect_data_refused(const std::string& text, const std::string& part, const Words& more = {}) {
-    expect_refused(
-        Words{"train", "--recipe", data->path("small.toml"), "--data", text, "--out", data->path("new")} +
-            more,
-        part);
+    expect_refused(data->train_on(text, "new", more), part);
     EXPECT_FALSE(fs::exists(*data / "new"));
   }
   /// A copy of the run in which one file has other bytes (none: the file is gone) is not opened, which every
