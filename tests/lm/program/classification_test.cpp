@@ -176,25 +176,16 @@ TEST(ClassificationRun, OtherCommandsRefuseIt) {
   expect_refused({"eval", run, "--task", "new"}, "one task alone");
 }
 
+// Files that say something wrong: tests/data/sentences/labelled_sentences_test.cpp.
 TEST(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
   LabelledData data;
   // So small that the weights are rounded to 0.
   expect_refused(data.train("zeros", {"model.init_all=1e-60"}), "no gradient reaches", 1);
-  expect_refused_training(data, {"data.valid_share=0.1"}, "data.valid_file");
-  expect_refused_training(data, {"data.train_file=nowhere.txt"}, "nowhere.txt: missing");
-  expect_refused_training(data, {"model.hidden=7"}, "give an even number");
   expect_refused_training(data, {"model.zoneout_memory=0.1", "model.cell=gru"}, "zoneout_memory");
   expect_refused_training(data, {"data.unit=bytes", "data.encoding=windows_1252"},
                           "bytes are read as they are");
-  expect_refused_training(data, {"train.bach=3"}, "train.batch");
-  expect_refused_training(data, {"model.hidden=1000000"}, "training would take more than");
   data.write("data/valid.txt", std::string("yes a film\nno a\0b\n", 18));
   expect_refused_training(data, {}, "valid.txt: a NUL byte");
-  data.write("data/valid.txt", "yes a film\nperhaps a film\n");
-  expect_refused_training(data, {},
-                          "valid.txt: line 2: no sentence of the training text has the label 'perhaps'");
-  data.write("data/train.txt", "yes a film\nno\n");
-  expect_refused_training(data, {}, "train.txt: all sentences have the label 'yes'");
   expect_refused({"train", "--recipe", data.path("toy.toml"), "--out", data.path("new")}, "--data");
 }
 

@@ -103,6 +103,7 @@ TEST_F(TranslatorTest, PrintsSeveralTranslationsWithScoresAndAttention) {
   EXPECT_EQ(squares("<rect"), squares("rotate(-90)") * squares("text-anchor='end'"));
 }
 
+// What runs of every other task refuse as well: classification_test.cpp.
 TEST_F(TranslatorTest, RefusesInOneLine) {
   trained("run");
   const auto refuses = [&](const Words& words, const std::string& part, const std::string& input = "a\n") {
@@ -117,20 +118,14 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
           "decoding.n_best = 3: a beam of 2 keeps fewer hypotheses; set beam to 3 or more");
   refuses({"translate", path("run"), "decoding.length_penalty=-1"}, "decoding.length_penalty");
   refuses({"translate", path("run"), "--task", "none"}, "--task none");
-  refuses({"eval", path("run"), "--task", "none"}, "one task alone");
-  refuses({"generate", path("run")}, "one of language_modelling is needed\n");
   refuses({"score", path("run")}, "one of language_modelling is needed\n");
-  refuses({"export", path("run"), "--out", path("out")},
-          "translators are exported with --format onnx alone\n");
   refuses({"classify", path("run")}, "lm translate " + path("run") + "\n");
-  refuses({"eval", path("run"), "--dynamic"}, "--dynamic");
   refuses({"eval", path("run"), path("data/test.aa")},
           "test.aa.aa: missing: a side of a text of pairs, which is named without .aa");
   fs::create_directory(path("other"));
   for (const std::string name : {"train.aa", "train.bb", "valid.aa", "valid.bb"})
     fs::copy(path("data/" + name), path("other/" + name));
   refuses({"eval", path("run"), "--data", path("other")}, "not the text of this run");
-  refuses({"finetune", path("run"), "--out", path("more")}, "translation");
 
   write_bytes(path("run/vocab.target.txt"), bytes_of_file(path("run/vocab.source.txt")) + "more\n");
   refuses({"translate", path("run")}, "not the vocabulary");
