@@ -12,12 +12,8 @@
 namespace rondo {
 namespace {
 
-class RondoTest : public SmallDataTest {
+class RondoTest : public SmallRunTest {
  protected:
-  static void SetUpTestSuite() {
-    SmallDataTest::SetUpTestSuite();
-    data->trained("run", {"--epochs", "1"});
-  }
   RondoTest() { fs::copy(*data / "run", copy_ / "run"); }
 
   const std::string run_ = data->path("run");

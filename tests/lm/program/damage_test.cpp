@@ -13,13 +13,8 @@
 namespace rondo {
 namespace {
 
-class DamageTest : public SmallDataTest {
+class DamageTest : public SmallRunTest {
  protected:
-  static void SetUpTestSuite() {
-    SmallDataTest::SetUpTestSuite();
-    data->trained("run", {"--epochs", "1"});
-  }
-
   /// A copy of the run.
   static fs::path fresh() {
     const fs::path copy = *data / "copy";
@@ -27,6 +22,8 @@ class DamageTest : public SmallDataTest {
     fs::copy(*data / "run", copy);
     return copy;
   }
+
+  const fs::path run = fresh();
 };
 
 /// What may stand in the place of a file, and what is said of it where lines are expected.
@@ -41,7 +38,7 @@ const std::pair<std::string, std::function<void(const fs::path&)>> others[] = {
 TEST_F(DamageTest, LinesThatAreSomethingElse) {
   for (const auto& [what, make] : others)
     for (const std::string file : {"log.jsonl", "evaluations.jsonl"}) {
-      const fs::path run = fresh();
+      fresh();
       fs::remove(run / file);
       make(run / file);
       expect_refused({"table", run}, file + ": " + what);
@@ -54,7 +51,6 @@ TEST_F(DamageTest, LinesThatAreSomethingElse) {
 }
 
 TEST_F(DamageTest, LinksAreReadThrough) {
-  const fs::path run = fresh();
   for (const std::string file : {"config.toml", "vocab.txt", "model.safetensors"}) {
     fs::rename(run / file, *data / file);
     fs::create_symlink(*data / file, run / file);
@@ -68,7 +64,7 @@ TEST_F(DamageTest, LinksAreReadThrough) {
 }
 
 TEST_F(DamageTest, NoEvaluationIsWrittenThroughALink) {
-  const fs::path run = fresh(), kept = *data / "kept.jsonl";
+  const fs::path kept = *data / "kept.jsonl";
   fs::rename(run / "evaluations.jsonl", kept);
   fs::create_symlink(kept, run / "evaluations.jsonl");
   const std::string evaluations = bytes_of_file(kept);
@@ -81,7 +77,6 @@ TEST_F(DamageTest, NoEvaluationIsWrittenThroughALink) {
 
 // A line that somebody has put in would be the begin of another.
 TEST_F(DamageTest, ALogThatWasEdited) {
-  const fs::path run = fresh();
   const std::string log = "# my notes\n" + bytes_of_file(run / "log.jsonl"),
                     config = bytes_of_file(run / "config.toml");
   write_bytes(run / "log.jsonl", log);
@@ -93,7 +88,7 @@ TEST_F(DamageTest, ALogThatWasEdited) {
 }
 
 TEST_F(DamageTest, ALastLineWithoutItsNewline) {
-  const fs::path run = fresh(), file = run / "evaluations.jsonl";
+  const fs::path file = run / "evaluations.jsonl";
   const std::string whole = bytes_of_file(file);
   write_bytes(file, whole.substr(0, whole.size() - 1));
   output_of_lm({"eval", run});
@@ -102,7 +97,7 @@ TEST_F(DamageTest, ALastLineWithoutItsNewline) {
 
 // A pipe that nobody writes into is not waited for.
 TEST_F(DamageTest, APipeInThePlaceOfTheText) {
-  const fs::path run = fresh(), folder = *data / "pipes";
+  const fs::path folder = *data / "pipes";
   fs::copy(*data / "data", folder);
   fs::remove(folder / "valid.txt");
   ASSERT_EQ(mkfifo((folder / "valid.txt").c_str(), 0600), 0);
@@ -122,13 +117,12 @@ TEST_F(DamageTest, NoMoreFilesToOpenAreNoFaultOfTheInput) {
 #ifdef RONDO_ADDRESS_SANITIZER
   GTEST_SKIP() << "the sanitizer opens files of its own";
 #endif
-  fresh();
   expect_refused(run_lm(data->resume("copy"), {.max_open_files = 2}), "Too many open files", 1);
 }
 
 // Not when the resumed training has ended, and reads its best model for the last figures.
 TEST_F(DamageTest, OfTheBestModelIsFoundBeforeARunGoesOn) {
-  const fs::path run = fresh(), model = run / "model.safetensors";
+  const fs::path model = run / "model.safetensors";
   const std::string state = bytes_of_file(run / "state.safetensors"), log = bytes_of_file(run / "log.jsonl");
   flip_bit(model, 8 * fs::file_size(model) - 1);
   expect_refused(data->resume("copy", {"--epochs", "2"}), "model.safetensors: damaged: its values");
@@ -140,7 +134,6 @@ TEST_F(DamageTest, OfTheBestModelIsFoundBeforeARunGoesOn) {
 }
 
 TEST_F(DamageTest, FilesWithoutDigestsAreReadWithOneWarning) {
-  const fs::path run = fresh();
   for (const std::string name : {"model.safetensors", "state.safetensors"}) {
     std::string bytes = bytes_of_file(run / name);
     for (const std::string digest : {"\"header_sha256\"", "\"values_sha256\""}) {

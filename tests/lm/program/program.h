@@ -198,4 +198,13 @@ class SmallDataTest : public testing::Test {
   inline static SmallData* data = nullptr;
 };
 
+/// With a run of one epoch, "run".
+class SmallRunTest : public SmallDataTest {
+ protected:
+  static void SetUpTestSuite() {
+    SmallDataTest::SetUpTestSuite();
+    data->trained("run", {"--epochs", "1"});
+  }
+};
+
 }  // namespace rondo

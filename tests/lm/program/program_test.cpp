@@ -10,7 +10,7 @@
 namespace rondo {
 namespace {
 
-/// One run that the tests of this file read.
+/// One run that the tests of this file read, and data for others.
 class ProgramTest : public SmallDataTest {
  protected:
   static void SetUpTestSuite() {
@@ -22,6 +22,8 @@ class ProgramTest : public SmallDataTest {
   static std::vector<Words> score(const std::string& text, const Words& more = {}) {
     return cells_of(output_of_lm(Words{"score", run()} + more, text));
   }
+
+  SmallData other;
 };
 
 TEST_F(ProgramTest, LearnsAndLogs) {
@@ -52,7 +54,6 @@ TEST_F(ProgramTest, SaysWhyTrainingEndsEarly) {
 }
 
 TEST_F(ProgramTest, EndsWithASampleOfItsSeed) {
-  SmallData other;
   const std::string out = other.trained("run", {"--epochs", "1", "report.sample=12", "train.seed=7"});
   expect_contains(out, "\na sample of 12 symbols:\n" +
                            output_of_lm({"generate", other.path("run"), "-n", "12", "--seed", "7"}));
@@ -134,7 +135,6 @@ TEST_F(ProgramTest, EvaluatesWhatTrainingReported) {
 
 // Every tenth block is the validation text, and valid.txt is not read.
 TEST_F(ProgramTest, EvaluatesTheBlocksOfFilesThatItHeldOut) {
-  SmallData other;
   other.trained("blocks", {"--epochs", "1", "data.files=[\"train.txt\"]", "data.block_lines=5"});
   const Json last = log_of(other / "blocks").back();
   EXPECT_EQ(last.at("symbols"), 3 * 5 * 8 - 1) << "of 30 blocks";
@@ -165,7 +165,6 @@ TEST_F(ProgramTest, SaysWhatUnknownSymbolsCost) {
 }
 
 TEST_F(ProgramTest, WarnsThatTheTextHasChanged) {
-  SmallData other;
   other.trained("run", {"--epochs", "1"});
   EXPECT_EQ(run_lm({"eval", other.path("run")}).err, "");
   write_bytes(other / "data/valid.txt", "the cat sat\n");
@@ -212,8 +211,7 @@ TEST_F(ProgramTest, ScoresAreProbabilities) {
 }
 
 TEST_F(ProgramTest, LongLinesAreReadInPieces) {
-  SmallData fresh;
-  std::string line = fresh.text(200);
+  std::string line = other.text(200);
   std::ranges::replace(line, '\n', ' ');
   write_bytes(*data / "long.txt", "\n" + line + "\n");
   const auto rows = score(line + "\n");
@@ -275,7 +273,6 @@ TEST_F(ProgramTest, DescribesARun) {
 
 // Lines from a zero state, one-hot symbols without a row for unknown ones.
 TEST_F(ProgramTest, TrainsAndEvaluatesByLines) {
-  SmallData other;
   other.trained("lines", {"--epochs", "1", "data.batching=lines", "data.unknown=false", "model.embedding=0",
                           "model.tied=false"});
   const Json it = json_of_lm({"eval", other.path("lines"), "--json"});
@@ -289,7 +286,6 @@ TEST_F(ProgramTest, TrainsAndEvaluatesByLines) {
 
 // Evaluations during training may be faster; the last ones are exact, as those of `lm eval` are.
 TEST_F(ProgramTest, FinalFiguresAreExact) {
-  SmallData other;
   other.trained("streams", {"--epochs", "1", "train.eval_streams=8"});
   const std::vector<Json> log = log_of(other / "streams");
   const Json& last = log.back();
@@ -313,7 +309,6 @@ TEST_F(ProgramTest, FinalFiguresAreExact) {
 
 // How the last figures are read: crops in such sequences, and with the state carried on beside that.
 TEST_F(ProgramTest, EvaluatesAsItTrains) {
-  SmallData other;
   const std::string crops = "data.batching=crops";
   const std::vector<std::tuple<std::string, std::string, std::string>> rows = {
       {"data.evaluated_as=batching", "sequences of 10 from a zero state", "one stream"},
@@ -335,7 +330,6 @@ TEST_F(ProgramTest, EvaluatesAsItTrains) {
 
 // Characters and bytes, and a text without any line end.
 TEST_F(ProgramTest, OtherUnits) {
-  SmallData other;
   std::string text;
   for (int i = 0; i < 250; ++i)
     text +=
