@@ -90,9 +90,16 @@ std::set<std::string> keys_shown_elsewhere() {
 class TinyTraining : public ToyTraining {
  public:
   TinyTraining()
-      : ToyTraining(
-            "[model]\nembedding = 4\nhidden = 4\n[train]\nbatch = 8\nlength = 10\n"
-            "learning_rate = 0.03\nlog_every = 1\n") {
+      : ToyTraining(R"(
+[model]
+embedding = 4
+hidden = 4
+[train]
+batch = 8
+length = 10
+learning_rate = 0.03
+log_every = 1
+)") {
     SmallData text;
     write("data/train.txt", "The cat, the dog\n" + text.text(150) + "a rare dog\n  and the cat \n");
     write("data/valid.txt", text.text(20) + "a new dog\n");

@@ -78,10 +78,21 @@ TEST_F(LmNgram, OfATextWithoutLineEndsReadsBackTheSame) {
 }
 
 TEST_F(LmNgram, RefusesProbabilitiesAboveOne) {
-  write_bytes(
-      data / "wrong.arpa",
-      "\\data\\\nngram 1=4\nngram 2=1\n\n\\1-grams:\n-1 <s> 300\n-1 </s>\n-1 <unk> 300\n-1 the 300\n\n"
-      "\\2-grams:\n-1 <s> the\n\n\\end\\\n");
+  write_bytes(data / "wrong.arpa", R"(\data\
+ngram 1=4
+ngram 2=1
+
+\1-grams:
+-1 <s> 300
+-1 </s>
+-1 <unk> 300
+-1 the 300
+
+\2-grams:
+-1 <s> the
+
+\end\
+)");
   expect_refused({"ngram", "--data", folder, "--arpa", data.path("wrong.arpa"), "--json"},
                  "a probability above 1");
 }
@@ -99,9 +110,24 @@ TEST_F(LmNgram, CountsUnknownsAndWarnsOfZero) {
 
 // log10 of kenlm for what the model knows: -0.2 -0.3 -0.4, and -0.80103 -0.45 -0.7 around the unknown word.
 TEST_F(LmNgram, OfAClosedVocabularyLeavesOutWhatItLacks) {
-  write_bytes(data / "closed.arpa",
-              "\\data\\\nngram 1=4\nngram 2=4\n\n\\1-grams:\n-99 <s> -0.30103\n-0.7 </s>\n-0.6 a -0.2\n"
-              "-0.5 b -0.1\n\n\\2-grams:\n-0.2 <s> a\n-0.3 a b\n-0.4 b </s>\n-0.45 b a\n\n\\end\\\n");
+  write_bytes(data / "closed.arpa", R"(\data\
+ngram 1=4
+ngram 2=4
+
+\1-grams:
+-99 <s> -0.30103
+-0.7 </s>
+-0.6 a -0.2
+-0.5 b -0.1
+
+\2-grams:
+-0.2 <s> a
+-0.3 a b
+-0.4 b </s>
+-0.45 b a
+
+\end\
+)");
   write_bytes(data / "text", "a b\nb a zz\n");
   const Result result =
       run_lm({"ngram", "--arpa", data.path("closed.arpa"), "--text", data.path("text"), "--json"});

@@ -132,9 +132,17 @@ std::string printed_by_lm(Words words, const std::string& input = "") {
 TEST(ToyTask, IsTrainedResumedEvaluatedTabledAndAsked) {
   registered_tasks().push_back({"recall", [] { return std::make_unique<RecallTask>(); }});
   const TemporaryFolder folder;
-  write_bytes(folder / "toy.toml",
-              "[recipe]\ntask = \"recall\"\n[model]\nembedding = 8\nhidden = 16\n"
-              "[train]\nepochs = 8\nbatch = 10\nlearning_rate = 0.05\n");
+  write_bytes(folder / "toy.toml", R"(
+[recipe]
+task = "recall"
+[model]
+embedding = 8
+hidden = 16
+[train]
+epochs = 8
+batch = 10
+learning_rate = 0.05
+)");
   fs::create_directory(folder / "data");
   for (const auto& [name, count] : {std::pair("train", 100), {"valid", 30}, {"test", 20}}) {
     std::string text;
