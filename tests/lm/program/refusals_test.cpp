@@ -110,7 +110,7 @@ TEST_F(RefusalsTest, OutputFolders) {
   EXPECT_EQ(data->model_digest("run"), before);
 }
 
-// Damaged weights: tests/data/files/safetensors_test.cpp, tests/lm/program/damage_test.cpp.
+// Damaged weights: tests/data/files/safetensors_test.cpp, tests/mutations.
 TEST_F(RefusalsTest, BrokenRuns) {
   for (const std::string command : {"eval", "score", "generate", "info"}) {
     expect_refused({command, data->path("none")}, "no run at");
