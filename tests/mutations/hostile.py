@@ -1,7 +1,7 @@
 """Hostile run folders. hostile.py LM: each file of a run is replaced by 1 MB of random bytes, a link, a FIFO, a folder or
-a sparse file of 3 GB, and config.toml asks for a huge model: `info`, `eval` and `generate` must refuse it in one line,
-or do what they do if it matters nothing to them, at once and without taking memory. And no link leads a write elsewhere:
-`train --resume` does its work, or refuses it."""
+a sparse file of 3 GB, and config.toml asks for a huge model: `info`, `eval`, `generate`, `train --resume` and `finetune`
+must refuse it in one line, or do what they do if it matters nothing to them, at once and without taking memory. And no
+link leads a write elsewhere: `train --resume` does its work, or refuses it."""
 import os
 import pathlib
 import random
@@ -15,6 +15,8 @@ MOST_CPU_SECONDS, MOST_MEGABYTES = 1, 100
 MAX_SECONDS = 20  # a hang, on however busy a machine
 FILES = ("config.toml", "vocab.txt", "model.safetensors", "state.safetensors", "log.jsonl", "evaluations.jsonl")
 READ_BY_ALL = ("config.toml", "vocab.txt", "model.safetensors")
+TRAIN = ("resume", "finetune")
+MADE_ANEW = ("vocab.txt", "a link to nothing")  # by what trains: from the text, as where there is no such file
 
 
 def random_bytes(path):
@@ -47,9 +49,12 @@ class Hostile:
             "info": ["info", self.run],
             "eval": ["eval", self.run, "--text", shop.path / "data/test.txt", "--threads", 1, "--json"],
             "generate": ["generate", self.run, "-n", 5, "--seed", 1, "--threads", 1],
+            "resume": ["train", "--out", self.run, "--resume", "--threads", 1],
+            "finetune": ["finetune", self.run, "--out", shop.path / "tuned", "--threads", 1],
         }
 
     def judge(self, what, command, matters):
+        self.shop.clear(self.shop.path / "tuned")
         result = self.shop.lm(*self.commands[command], max_seconds=MAX_SECONDS)
         self.cases += 1
         self.max_seconds = max(self.max_seconds, result.seconds)
@@ -67,7 +72,9 @@ class Hostile:
                     self.shop.clear(self.run, self.base)
                     (self.run / name).unlink()
                     make(self.run / name)
-                    self.judge(f"{name} is {what}", command, name in READ_BY_ALL)
+                    is_read = name in READ_BY_ALL or (name, command) == ("state.safetensors", "resume")
+                    matters = is_read and not (command in TRAIN and (name, what) == MADE_ANEW)
+                    self.judge(f"{name} is {what}", command, matters)
                     (self.run / name).unlink() if not (self.run / name).is_dir() else shutil.rmtree(self.run / name)
 
     def huge_model(self):

@@ -37,10 +37,18 @@ TEST(SpeechDecoder, PrefersWordsOfAnNgramModel) {
   const Vocabulary vocabulary = letters();
   const TemporaryFolder folder;
   // "a" is nine times as probable as "b".
-  const std::string arpa =
-      "\\data\\\nngram 1=5\n\n\\1-grams:\n-99 <s>\n-0.30103 </s>\n-9 <unk>\n-0.3467875 a\n-1.30103 "
-      "b\n\n\\end\\\n";
-  write_bytes(folder / "letters.arpa", arpa);
+  write_bytes(folder / "letters.arpa", R"(\data\
+ngram 1=5
+
+\1-grams:
+-99 <s>
+-0.30103 </s>
+-9 <unk>
+-0.3467875 a
+-1.30103 b
+
+\end\
+)");
   for (const NgramUnit unit : {NgramUnit::words, NgramUnit::characters}) {
     SpeechDecodingOptions options{.beam = 8, .ngram = folder / "letters.arpa", .ngram_unit = unit};
     const Tensor steps = log_of({{0.1, 0.1, 0.3, 0.5}});

@@ -44,7 +44,6 @@ class PlainAdaptation {
       ++batches_;
     }
   }
-  size_t batches() const { return batches_; }
   /// sqrt(sum of squares / batches), by name.
   double rms(const std::string& name, size_t i) const {
     return std::sqrt(squares_.at(name)[i] / static_cast<double>(batches_));

@@ -12,12 +12,8 @@
 namespace rondo {
 namespace {
 
-class RondoTest : public SmallDataTest {
+class RondoTest : public SmallRunTest {
  protected:
-  static void SetUpTestSuite() {
-    SmallDataTest::SetUpTestSuite();
-    data->trained("run", {"--epochs", "1"});
-  }
   RondoTest() { fs::copy(*data / "run", copy_ / "run"); }
 
   const std::string run_ = data->path("run");
@@ -76,7 +72,7 @@ TEST_F(RondoTest, WritesAsLmDoes) {
   ASSERT_EQ(rondo_feed(state, ids.data(), ids.size()), 0);
   std::array<char, 1000> text{};
   for (const double temperature : {0.0, 0.7, 1.0}) {
-    const rondo_sampling how{
+    rondo_sampling how{
         .temperature = temperature, .top_k = 0, .top_p = 0, .seed = 3, .allow_unknown = 0, .stop = nullptr};
     const int64_t length = rondo_generate(state, 30, &how, text.data(), text.size());
     EXPECT_EQ(length, static_cast<int64_t>(std::strlen(text.data())));
@@ -84,13 +80,8 @@ TEST_F(RondoTest, WritesAsLmDoes) {
     const Result answer = run_lm_well({"generate", run_, "--json-lines"}, {.input = request.dump() + "\n"});
     EXPECT_EQ(text.data(), Json::parse(answer.out)["candidates"][0]["text"].get<std::string>());
     const std::string whole = text.data(), word = whole.substr(whole.size() / 2, 4);
-    const rondo_sampling stopped{.temperature = temperature,
-                                 .top_k = 0,
-                                 .top_p = 0,
-                                 .seed = 3,
-                                 .allow_unknown = 0,
-                                 .stop = word.c_str()};
-    ASSERT_GE(rondo_generate(state, 30, &stopped, text.data(), text.size()), 0);
+    how.stop = word.c_str();
+    ASSERT_GE(rondo_generate(state, 30, &how, text.data(), text.size()), 0);
     EXPECT_EQ(text.data(), whole.substr(0, whole.find(word)));
   }
   EXPECT_EQ(rondo_end(state) | rondo_close(model_), 0);

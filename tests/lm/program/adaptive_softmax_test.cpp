@@ -1,4 +1,4 @@
-// `lm` with model.output = "adaptive", from a text to a trained, measured and resumed run.
+// `lm` with model.output = "adaptive", from a text to a trained and measured run.
 #include <cmath>
 
 #include "tests/lm/program/program.h"
@@ -61,11 +61,6 @@ TEST(AdaptiveSoftmaxRun, IsTrainedAndMeasured) {
   EXPECT_LT(nats, std::log(31));
   EXPECT_LT(json_of_lm({"eval", run, "--cache", "cache.lambda=0.05"}).at("nats").get<double>(), nats + 1);
   EXPECT_NE(json_of_lm({"eval", run, "--dynamic"}).at("nats").get<double>(), nats);
-}
-
-TEST(AdaptiveSoftmaxRun, ResumesToTheSameBytes) {
-  const WordsByFrequency data;
-  expect_resumes_to_the_same_bytes(data, {}, {1, 40, 80}, {"vocab.txt"});
 }
 
 // What is wrong in any text: recipes_test.cpp.

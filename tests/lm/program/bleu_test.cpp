@@ -63,9 +63,7 @@ TEST(LmBleu, PrintsJson) {
 
 TEST(LmBleu, ReadsLineEndsOfWindowsAndALastLineWithoutAny) {
   const TemporaryFolder folder;
-  write_bytes(folder / "reference",
-              "\xef\xbb\xbf"
-              "a dog runs fast\r\nso\r\n");
+  write_bytes(folder / "reference", "\ufeffa dog runs fast\r\nso\r\n");
   const Result result = run_lm({"bleu", folder / "reference"}, {.input = "a dog runs fast\nso"});
   expect_contains(result.out,
                   "= 100.00 100.0/100.0/100.0/100.0 (BP = 1.000 ratio = 1.000 hyp_len = 5 ref_len = 5)");

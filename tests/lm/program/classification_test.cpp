@@ -47,22 +47,27 @@ class LabelledData : public ToyTraining {
   }
 };
 
-TEST(ClassificationRun, IsTrainedAndMeasured) {
+class ClassificationRun : public testing::Test {
+ protected:
   LabelledData data;
+  const std::string run = data.path("run");
+};
+
+TEST_F(ClassificationRun, IsTrainedAndMeasured) {
   const std::string told = data.trained("run");
   expect_contains(told, "200 sentences of 2 classes");
-  expect_contains(told, "lm classify " + data.path("run"));
+  expect_contains(told, "lm classify " + run);
   EXPECT_EQ(told.find("no such file"), std::string::npos);
   expect_contains(told, "accuracy");
-  EXPECT_EQ(bytes_of_file(data.path("run/labels.txt")), "no\nyes\n");
-  const std::vector<Json> log = log_of(data.path("run"));
+  EXPECT_EQ(bytes_of_file(run + "/labels.txt"), "no\nyes\n");
+  const std::vector<Json> log = log_of(run);
   EXPECT_EQ(log.back().at("split"), "test");
   EXPECT_EQ(log.back().at("sentences"), 50);
   EXPECT_GE(log.back().at("accuracy").get<double>(), 95);
 
   for (const auto& [split, sentences] :
        std::map<std::string, int>{{"train", 200}, {"valid", 40}, {"test", 50}}) {
-    const auto json = json_of_lm({"eval", data.path("run"), "--split", split, "--threads", "1"});
+    const auto json = json_of_lm({"eval", run, "--split", split, "--threads", "1"});
     EXPECT_EQ(json.at("split"), split);
     EXPECT_EQ(json.at("sentences"), sentences);
     EXPECT_NEAR(json.at("accuracy").get<double>(), 100 * json.at("correct").get<double>() / sentences, 1e-9);
@@ -71,15 +76,13 @@ TEST(ClassificationRun, IsTrainedAndMeasured) {
       EXPECT_EQ(json.at("nats"), log.back().at("nats"));
     }
   }
-  expect_contains(output_of_lm({"eval", data.path("run")}), "valid: 40 sentences\naccuracy ");
+  expect_contains(output_of_lm({"eval", run}), "valid: 40 sentences\naccuracy ");
   // Kept: two by the training, then these four.
-  EXPECT_EQ(lines_of(data.path("run/evaluations.jsonl")), 6u);
+  EXPECT_EQ(lines_of(run + "/evaluations.jsonl"), 6u);
 }
 
-TEST(ClassificationRun, ClassifiesSentences) {
-  LabelledData data;
+TEST_F(ClassificationRun, ClassifiesSentences) {
   data.trained("run");
-  const std::string run = data.path("run");
   EXPECT_EQ(output_of_lm({"classify", run}, "the film is fine\n\na bad story\r\n  \nfine"),
             "yes\n\nno\n\nyes\n");
   EXPECT_EQ(output_of_lm({"classify", run}, ""), "");
@@ -115,25 +118,21 @@ TEST(ClassificationRun, ClassifiesSentences) {
   EXPECT_NEAR(eval.at("nats").get<double>(), nats, 1e-3);
 }
 
-TEST(ClassificationRun, ResumesToTheSameBytes) {
-  LabelledData data;
+TEST_F(ClassificationRun, ResumesToTheSameBytes) {
   expect_resumes_to_the_same_bytes(data, {}, {1, 25, 70}, {"labels.txt"});
 }
 
-TEST(ClassificationRun, WhatIsHeldOutIsFoundAgain) {
-  LabelledData data;
+TEST_F(ClassificationRun, WhatIsHeldOutIsFoundAgain) {
   const Words share{"data.valid_file=", "data.valid_share=0.2", "--epochs", "2"};
   expect_contains(data.trained("run", share), "40 of 200 sentences are held out as the valid text");
-  const auto json = json_of_lm({"eval", data.path("run"), "--threads", "1"});
+  const auto json = json_of_lm({"eval", run, "--threads", "1"});
   EXPECT_EQ(json.at("sentences"), 40);
-  const std::vector<Json> log = log_of(data.path("run"));  // ends with the best model on valid and test
+  const std::vector<Json> log = log_of(run);  // ends with the best model on valid and test
   EXPECT_EQ(log.at(log.size() - 2).at("split"), "valid");
   EXPECT_EQ(log.at(log.size() - 2).at("nats"), json.at("nats"));
 }
 
-TEST(ClassificationRun, IsDescribedVerifiedAndShown) {
-  LabelledData data;
-  const std::string run = data.path("run");
+TEST_F(ClassificationRun, IsDescribedVerifiedAndShown) {
   data.trained("run", {"--epochs", "1"});
   expect_contains(output_of_lm({"info", run}), "vocabulary  10 words, 2 classes");
   EXPECT_EQ(json_of_lm({"info", run}).at("vocabulary_size"), 10);
@@ -147,9 +146,8 @@ TEST(ClassificationRun, IsDescribedVerifiedAndShown) {
   expect_refused({"eval", run}, "labels.txt");
 }
 
-TEST(ClassificationRun, WarnsOfUnknownWordsAndOfATextThatHasChanged) {
-  LabelledData data;
-  const std::string run = data.path("run"), unknown = "are unknown to the vocabulary";
+TEST_F(ClassificationRun, WarnsOfUnknownWordsAndOfATextThatHasChanged) {
+  const std::string unknown = "are unknown to the vocabulary";
   data.trained("run", {"--epochs", "1"});
   EXPECT_EQ(run_lm_well({"eval", run}).err, "");
   data.write("data/valid.txt", data.text(10));
@@ -160,9 +158,7 @@ TEST(ClassificationRun, WarnsOfUnknownWordsAndOfATextThatHasChanged) {
   EXPECT_EQ(run_lm_well({"classify", run}, {.input = "the film is fine\n"}).err, "");
 }
 
-TEST(ClassificationRun, OtherCommandsRefuseIt) {
-  LabelledData data;
-  const std::string run = data.path("run");
+TEST_F(ClassificationRun, OtherCommandsRefuseIt) {
   data.trained("run", {"--epochs", "1"});
   for (const Words& words :
        std::vector<Words>{{"generate", run}, {"score", run}, {"translate", run}, {"finetune", run}})
@@ -176,31 +172,20 @@ TEST(ClassificationRun, OtherCommandsRefuseIt) {
   expect_refused({"eval", run, "--task", "new"}, "one task alone");
 }
 
-TEST(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
-  LabelledData data;
+// Files that say something wrong: tests/data/sentences/labelled_sentences_test.cpp.
+TEST_F(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
   // So small that the weights are rounded to 0.
   expect_refused(data.train("zeros", {"model.init_all=1e-60"}), "no gradient reaches", 1);
-  expect_refused_training(data, {"data.valid_share=0.1"}, "data.valid_file");
-  expect_refused_training(data, {"data.train_file=nowhere.txt"}, "nowhere.txt: missing");
-  expect_refused_training(data, {"model.hidden=7"}, "give an even number");
   expect_refused_training(data, {"model.zoneout_memory=0.1", "model.cell=gru"}, "zoneout_memory");
   expect_refused_training(data, {"data.unit=bytes", "data.encoding=windows_1252"},
                           "bytes are read as they are");
-  expect_refused_training(data, {"train.bach=3"}, "train.batch");
-  expect_refused_training(data, {"model.hidden=1000000"}, "training would take more than");
   data.write("data/valid.txt", std::string("yes a film\nno a\0b\n", 18));
   expect_refused_training(data, {}, "valid.txt: a NUL byte");
-  data.write("data/valid.txt", "yes a film\nperhaps a film\n");
-  expect_refused_training(data, {},
-                          "valid.txt: line 2: no sentence of the training text has the label 'perhaps'");
-  data.write("data/train.txt", "yes a film\nno\n");
-  expect_refused_training(data, {}, "train.txt: all sentences have the label 'yes'");
   expect_refused({"train", "--recipe", data.path("toy.toml"), "--out", data.path("new")}, "--data");
 }
 
 // A value of each key that changes what a training of a few steps does.
-TEST(ClassificationRun, EachKeyOfItsSectionsHasAnEffect) {
-  LabelledData data;
+TEST_F(ClassificationRun, EachKeyOfItsSectionsHasAnEffect) {
   data.write("data/other.txt", data.text(40));
   expect_each_has_an_effect(data, R"(
     data.train_file=other.txt data.valid_file=other.txt data.test_file=other.txt

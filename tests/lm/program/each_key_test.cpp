@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 
 #include "data/text/pieces.h"
 #include "lm/program/recipe.h"
@@ -91,9 +90,16 @@ std::set<std::string> keys_shown_elsewhere() {
 class TinyTraining : public ToyTraining {
  public:
   TinyTraining()
-      : ToyTraining(
-            "[model]\nembedding = 4\nhidden = 4\n[train]\nbatch = 8\nlength = 10\n"
-            "learning_rate = 0.03\nlog_every = 1\n") {
+      : ToyTraining(R"(
+[model]
+embedding = 4
+hidden = 4
+[train]
+batch = 8
+length = 10
+learning_rate = 0.03
+log_every = 1
+)") {
     SmallData text;
     write("data/train.txt", "The cat, the dog\n" + text.text(150) + "a rare dog\n  and the cat \n");
     write("data/valid.txt", text.text(20) + "a new dog\n");
@@ -149,8 +155,8 @@ class TinyTraining : public ToyTraining {
 
 TEST(EachKey, ShowsInWhatATrainingDoes) {
   std::set<std::string> known = keys_shown_elsewhere(), keys;
-  std::istringstream words(of_texts_and_training + of_pieces_of_words + of_every_model + of_cells);
-  for (std::string word; words >> word;) {
+  for (const std::string& word :
+       words_in(of_texts_and_training + of_pieces_of_words + of_every_model + of_cells)) {
     const std::string setting = word.substr(word.find('|') + 1);  // all of it where there is no '|'
     EXPECT_TRUE(known.insert(setting.substr(0, setting.find('='))).second) << word << ": once is enough";
   }
@@ -167,16 +173,13 @@ TEST(EachKey, ShowsInWhatATrainingDoes) {
 // Of sections [data] and [model]: on the others a trained model does not depend.
 TEST(EachKey, IsExportedOrRefused) {
   TinyTraining data;
-  std::istringstream words(data.settings(of_cells));
-  for (std::string word; words >> word;) {
+  for (std::string word : words_in(data.settings(of_cells))) {
     const std::size_t begin = word.find('|') + 1;
     const std::string key = word.substr(begin, word.find('=', begin) - begin);
     if (!key.starts_with("model.") && !key.starts_with("data.")) continue;
-    std::ranges::replace(word, '|', '&');
-    Words more;
-    std::istringstream parts(word);
-    for (std::string it; std::getline(parts, it, '&');) more.push_back(it);
-    const auto [theirs, ours] = data.exported(more);
+    for (char& it : word)
+      if (it == '|' || it == '&') it = ' ';
+    const auto [theirs, ours] = data.exported(words_in(word));
     const bool is_refused = theirs.starts_with("refused");
     EXPECT_TRUE(is_refused || theirs == ours) << word;
     if (is_refused && key != "model.cell" && begin == 0) expect_contains(theirs, key + " = ");

@@ -94,21 +94,6 @@ TEST_F(Exchange, AnImportedRunIsFinetuned) {
   output_of_lm({"train", "--out", data_.path("better"), "--resume", "--epochs", "3"});
 }
 
-TEST_F(Exchange, AnExportThatFailsIsGivenAgain) {
-  train("run");
-  fs::create_directory(data_ / "empty");
-  for (const std::string out : {"new", "empty"}) {
-    const Result result =
-        run_lm({"export", data_.path("run"), "--out", data_.path(out)}, {.max_file_bytes = 200});
-    expect_refused(result, "File too large", 1);
-  }
-  for (const char* out : {"new", "empty"}) {
-    EXPECT_TRUE(fs::exists(data_ / out / "unfinished.partial"));
-    EXPECT_EQ(exported("run", "onnx", out).status, 0);
-    EXPECT_FALSE(fs::exists(data_ / out / "unfinished.partial"));
-  }
-}
-
 TEST_F(Exchange, WhatCannotBeImportedIsRefusedAndLeavesNothing) {
   train("run");
   output_of_lm({"export", data_.path("run"), "--out", data_.path("out")});
@@ -137,7 +122,6 @@ TEST_F(Exchange, WhatCannotBeImportedIsRefusedAndLeavesNothing) {
   expect_refused({"import", weights}, "import: --recipe says what");
   expect_refused({"import", weights, "--recipe", "char-lstm"}, "--vocab what the rows are of");
   expect_refused(import("out", "new", {"model.hidden=fit:1M"}), "the weights have a width: give it");
-  expect_refused({"import", "none.pt"}, "import: none.pt: no such file");
 }
 
 /// lm score of a model whose numbers are sin(1), sin(2), ... in the order of its tensors: by numpy, as

@@ -10,44 +10,41 @@ namespace rondo {
 namespace {
 
 /// Words of a base run: few epochs of SGD, so that there is something left to win.
-const Words base_settings = {"--epochs",
-                             "2",
-                             "train.optimizer=sgd",
-                             "train.learning_rate=4",
-                             "train.clip=0.25",
-                             "train.schedule=constant",
-                             "train.eval_every=0"};
+const Words base_settings = words_in(
+    "--epochs 2 train.optimizer=sgd train.learning_rate=4 train.clip=0.25 train.schedule=constant "
+    "train.eval_every=0");
 
-Words finetune(const SmallData& data, const std::string& base, const std::string& name,
-               const Words& more = {}) {
-  return Words{"finetune", data.path(base), "--out", data.path(name), "--threads", "1"} + more;
-}
+class Finetune : public testing::Test {
+ protected:
+  Finetune() { data.trained("base", base_settings); }
+  Words finetune(const std::string& base, const std::string& name, const Words& more = {}) const {
+    return Words{"finetune", data.path(base), "--out", data.path(name), "--threads", "1"} + more;
+  }
+  double valid_nats(const std::string& run) const {
+    return json_of_lm({"eval", data.path(run), "--split", "valid", "--threads", "1"}).at("nats");
+  }
 
-double valid_nats(const SmallData& data, const std::string& run) {
-  return json_of_lm({"eval", data.path(run), "--split", "valid", "--threads", "1"}).at("nats");
-}
+  SmallData data;
+};
 
-TEST(Finetune, OfATrainingThatIsNotFinished) {
-  const SmallData data;
+TEST_F(Finetune, OfATrainingThatIsNotFinished) {
   data.trained("part", {"--epochs", "5", "--steps", "1"});
   replace_in_file(data / "part/config.toml", "\nsteps = 1", "\nsteps = 0");
-  const Result result = run_lm(finetune(data, "part", "better"));
+  const Result result = run_lm(finetune("part", "better"));
   expect_refused(result, "its training is not finished; finish it first: ");
   expect_contains(result.err, fmt::format("lm train --out {} --resume", data.path("part")));
 }
 
-TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
-  const SmallData data;
-  data.trained("base", base_settings);
+TEST_F(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
   const std::string base_model = data.model_digest("base"),
                     base_state = bytes_of_file(data / "base/state.safetensors");
-  const double base = valid_nats(data, "base");
-  const std::string out = output_of_lm(finetune(data, "base", "better", {"--epochs", "6"}));
+  const double base = valid_nats("base");
+  const std::string out = output_of_lm(finetune("base", "better", {"--epochs", "6"}));
   expect_contains(out, fmt::format("base model valid {:.4f} nats", base));
   expect_contains(out, "the average of the weights after each step, from the first on");
   expect_contains(out, "test (best checkpoint)");
   EXPECT_EQ(out.find("the training ends"), std::string::npos) << "all its epochs are trained";
-  const double better = valid_nats(data, "better");
+  const double better = valid_nats("better");
   EXPECT_LT(better, base - 0.01);
 
   const RunConfig config = read_config(open_run_folder(data / "better"));
@@ -58,42 +55,36 @@ TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
   EXPECT_EQ(bytes_of_file(data / "better/vocab.txt"), bytes_of_file(data / "base/vocab.txt"));
 
   // At a rate that ruins the model, what it began with is kept.
-  output_of_lm(
-      finetune(data, "base", "worse", {"--epochs", "2", "finetune.learning_rate=500", "train.clip=0"}));
+  output_of_lm(finetune("base", "worse", {"--epochs", "2", "finetune.learning_rate=500", "train.clip=0"}));
   EXPECT_EQ(data.model_digest("worse"), base_model);
   EXPECT_EQ(data.model_digest("base"), base_model);
   EXPECT_TRUE(bytes_of_file(data / "base/state.safetensors") == base_state);
 
   // Again, from a finetuned run; its text has moved.
   fs::rename(data / "data", data / "moved");
-  expect_refused(finetune(data, "better", "again", {"--epochs", "1"}), "data: no such file or folder");
+  expect_refused(finetune("better", "again", {"--epochs", "1"}), "data: no such file or folder");
   Words words = {"--epochs", "1", "--data", data.path("moved")};
   for (const char* setting :
        {"model.dropout=0.1", "model.weight_drop=0.1", "model.zoneout=0.1", "train.weight_decay=0.001"})
     words.push_back(setting);
-  output_of_lm(finetune(data, "better", "again", words));
+  output_of_lm(finetune("better", "again", words));
   const Recipe again = read_config(open_run_folder(data / "again")).recipe;
   EXPECT_EQ(again.language_model().model.regularization.zoneout, 0.1);
   EXPECT_EQ(again.trainer.optimizer.weight_decay, 0.001);
-  EXPECT_LE(valid_nats(data, "again"), better);
+  EXPECT_LE(valid_nats("again"), better);
 }
 
-TEST(Finetune, DivergenceNamesItsOwnRate) {
-  const SmallData data;
-  data.trained("base", base_settings);
-  const Result result =
-      run_lm(finetune(data, "base", "run", {"finetune.learning_rate=1e38", "train.clip=0"}));
+TEST_F(Finetune, DivergenceNamesItsOwnRate) {
+  const Result result = run_lm(finetune("base", "run", {"finetune.learning_rate=1e38", "train.clip=0"}));
   EXPECT_EQ(result.status, 1);
   expect_contains(result.err,
                   "the best model stays; try a lower finetune.learning_rate or stronger clipping");
   EXPECT_EQ(data.model_digest("run"), data.model_digest("base"));
 }
 
-TEST(Finetune, StopsByItself) {
-  const SmallData data;
-  data.trained("base", base_settings);
+TEST_F(Finetune, StopsByItself) {
   const std::string out = output_of_lm(finetune(
-      data, "base", "run", {"--epochs", "50", "finetune.learning_rate=100", "train.averaging_interval=1"}));
+      "base", "run", {"--epochs", "50", "finetune.learning_rate=100", "train.averaging_interval=1"}));
   expect_contains(out, "\nvalidation no longer falls: the training ends\n");
   expect_contains(out, "test (best checkpoint)");
   const Json row = rows_of_table({data.path("run")})[0];
@@ -102,12 +93,10 @@ TEST(Finetune, StopsByItself) {
 }
 
 // Also before anything was saved.
-TEST(Finetune, ResumesExactly) {
-  const SmallData data;
-  data.trained("base", base_settings);
+TEST_F(Finetune, ResumesExactly) {
   const Words more = {"--epochs", "8", "train.length_deviation=2"};
-  output_of_lm(finetune(data, "base", "whole", more));
-  Words words = finetune(data, "base", "killed", more);
+  output_of_lm(finetune("base", "whole", more));
+  Words words = finetune("base", "killed", more);
   const auto killed = data / "killed";
   for (const std::size_t lines : {0, 0, 1, 2, 12, 31, 50}) {
     Program program(words);
@@ -137,41 +126,40 @@ TEST(Finetune, ResumesExactly) {
   EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
 }
 
-TEST(Finetune, Refuses) {
-  SmallData data;
-  data.trained("base", base_settings);
-  const auto refused = [&](const Words& words, const std::string& part) { expect_refused(words, part); };
-  refused({"finetune"}, "run is required");
-  refused(finetune(data, "none", "run"), "no run at");
-  refused(finetune(data, "base", "base"), "holds a run already");
-  refused(finetune(data, "base", "run", {"data.min_count=2"}), "cannot change in a finetuning");
-  refused(finetune(data, "base", "run", {"train.epoch=2"}), "unknown key");
-  refused(finetune(data, "base", "run", {"--epochs", "0"}), "finetune.epochs");
-  refused(finetune(data, "base", "run", {"model.dropuot=0.1"}), "model.dropout");
+TEST_F(Finetune, Refuses) {
+  const auto refused = [&](const Words& more, const std::string& part) {
+    expect_refused(finetune("base", "run", more), part);
+  };
+  expect_refused({"finetune"}, "run is required");
+  expect_refused(finetune("none", "run"), "no run at");
+  expect_refused(finetune("base", "base"), "holds a run already");
+  refused({"data.min_count=2"}, "cannot change in a finetuning");
+  refused({"train.epoch=2"}, "unknown key");
+  refused({"--epochs", "0"}, "finetune.epochs");
+  refused({"model.dropuot=0.1"}, "model.dropout");
   for (const char* setting : {"model.hidden=16", "model.layers=1", "model.embedding=32", "model.cell=gru",
                               "model.experts=2", "model.tied=true", "model.forget_bias=1"})
-    refused(finetune(data, "base", "run", {setting}), "cannot change in a finetuning; the model is");
-  refused(finetune(data, "base", "run", {"model.dropout=0", "model.variational=true"}),
+    refused({setting}, "cannot change in a finetuning; the model is");
+  refused({"model.dropout=0", "model.variational=true"},
           "base: model.variational = true says how model.dropout drops, which is 0");
-  refused(finetune(data, "base", "run", {"train.learning_rate=1"}),
+  refused({"train.learning_rate=1"},
           "--set train.learning_rate=1: cannot change in a finetuning; set finetune.learning_rate");
-  refused(finetune(data, "base", "run", {"train.epochs=1"}), "set finetune.epochs");
+  refused({"train.epochs=1"}, "set finetune.epochs");
   for (const char* setting :
        {"optimizer=adam", "momentum=0.5", "schedule=plateau", "decay=0.1", "decay_at=[2]", "decay_after=1",
         "decay_every=2", "patience=1", "averaging=never", "early_stopping=2", "non_monotonic_stopping=false"})
-    refused(finetune(data, "base", "run", {fmt::format("train.{}", setting)}),
-            "cannot change in a finetuning, which is averaged SGD");
+    refused({fmt::format("train.{}", setting)}, "cannot change in a finetuning, which is averaged SGD");
 
   const std::string model = data.model_bytes("base");
   fs::remove(data / "base/model.safetensors");
-  refused(finetune(data, "base", "run"), "holds no model to finetune yet");
+  refused({}, "holds no model to finetune yet");
   write_bytes(data / "base/model.safetensors", model);
 
   data.trained("adam", {"--epochs", "1"});
-  refused(finetune(data, "adam", "run"), "finetune.learning_rate");
+  expect_refused(finetune("adam", "run"), "finetune.learning_rate");
 
   write_bytes(data / "data/valid.txt", data.text(19));
-  refused(finetune(data, "base", "run"), "the text has changed");
+  refused({}, "the text has changed");
   EXPECT_FALSE(fs::exists(data / "run")) << "a refusal leaves nothing behind";
 }
 

@@ -5,13 +5,8 @@
 namespace rondo {
 namespace {
 
-class GenerateTest : public SmallDataTest {
+class GenerateTest : public SmallRunTest {
  protected:
-  static void SetUpTestSuite() {
-    SmallDataTest::SetUpTestSuite();
-    data->trained("run", {"--epochs", "1"});
-  }
-
   static Result generated(const Words& more, const std::string& input = "") {
     return run_lm(Words{"generate", data->path("run"), "--threads", "1", "--seed", "3"} + more,
                   {.input = input});

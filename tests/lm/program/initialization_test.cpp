@@ -60,18 +60,7 @@ TEST_F(InitializationTest, AVocabularyMayComeFromAFile) {
   const std::string file = data->path("symbols.txt"), vocabulary = bytes_of_file(*data / "base/vocab.txt");
   write_bytes(file, vocabulary);
   const auto train = [&](const std::string& name, const std::string& epochs) {
-    return Words{"train",
-                 "--recipe",
-                 data->path("small.toml"),
-                 "--data",
-                 data->path("new"),
-                 "--out",
-                 data->path(name),
-                 "--threads",
-                 "1",
-                 "--epochs",
-                 epochs,
-                 "data.vocabulary_file=" + file};
+    return data->train_on("new", name, {"--epochs", epochs, "data.vocabulary_file=" + file});
   };
   expect_contains(run_lm_well(train("of_file", "1")).err,
                   "of the 960 symbols of " + data->path("new/train.txt") + " are unknown");
@@ -93,8 +82,7 @@ TEST_F(InitializationTest, AnUntrainedUnknownOfAFileIsSaid) {
   std::string symbols = "<unk>\n" + bytes_of_file(*data / "base/vocab.txt");
   if (const std::size_t second = symbols.find("<unk>\n", 1); second != symbols.npos) symbols.erase(second, 6);
   write_bytes(file, symbols);
-  output_of_lm({"train", "--recipe", data->path("small.toml"), "--data", data->path("data"), "--out",
-                data->path("untrained"), "--threads", "1", "--steps", "2", "data.vocabulary_file=" + file});
+  data->trained("untrained", {"--steps", "2", "data.vocabulary_file=" + file});
   expect_contains(run_lm({"eval", data->path("untrained"), "--text", data->path("new/test.txt")}).err,
                   "never trained");
   expect_refused(begin("other", {"data.vocabulary_file=" + file}), "cannot change");

@@ -66,15 +66,6 @@ TEST_F(LongTextTest, ACutFileOfIdsIsSaidInOneLine) {
   EXPECT_EQ(data.model_digest("run"), data.model_digest("held"));
 }
 
-TEST_F(LongTextTest, AChangedTextIsRefused) {
-  data.trained("run", {"--epochs", "1", "data.memory=0"});
-  const std::string text = bytes_of_file(data / "data/train.txt");
-  write_bytes(data / "data/train.txt", text + "the cat\n");
-  expect_refused(data.resume("run", {"--epochs", "2"}), "the text has changed");
-  write_bytes(data / "data/train.txt", text);
-  run_lm_well(data.resume("run", {"--epochs", "2"}));
-}
-
 TEST_F(LongTextTest, AFullDiskLosesNothing) {
   std::string words = "the cat sat on a mat and the dog on a rug\n";
   while (words.size() < 400'000) words += words;

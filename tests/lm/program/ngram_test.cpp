@@ -9,9 +9,14 @@
 namespace rondo {
 namespace {
 
-TEST(LmNgram, MeasuresTheEstimate) {
+class LmNgram : public testing::Test {
+ protected:
   const SmallData data;
-  const Words words{"ngram", "--data", data.path("data"), "--order", "3"};
+  const std::string folder = data.path("data");
+};
+
+TEST_F(LmNgram, MeasuresTheEstimate) {
+  const Words words{"ngram", "--data", folder, "--order", "3"};
   const std::string text = output_of_lm(words);
   expect_contains(text,
                   "modified Kneser-Ney, interpolated, order 3, a vocabulary of 14 words; estimated in ");
@@ -30,10 +35,9 @@ TEST(LmNgram, MeasuresTheEstimate) {
   }
 }
 
-TEST(LmNgram, WhatItWritesItReads) {
-  const SmallData data;
+TEST_F(LmNgram, WhatItWritesItReads) {
   for (const char* unit : {"words", "characters", "bytes"}) {
-    const Words words{"ngram", "--data", data.path("data"), "--unit", unit};
+    const Words words{"ngram", "--data", folder, "--unit", unit};
     const Json estimated = json_of_lm(words + Words{"--order", "4", "--out", data.path("a.arpa")}),
                read = json_of_lm(words + Words{"--arpa", data.path("a.arpa")});
     EXPECT_EQ(read.at("ngrams"), estimated.at("ngrams"));
@@ -45,10 +49,8 @@ TEST(LmNgram, WhatItWritesItReads) {
   EXPECT_FALSE(fs::exists(data.path("a.arpa.partial")));
 }
 
-TEST(LmNgram, MeasuresAnotherText) {
-  const SmallData data;
-  const std::string folder = data.path("data"), test = data.path("data/test.txt"),
-                    arpa = data.path("model.arpa");
+TEST_F(LmNgram, MeasuresAnotherText) {
+  const std::string test = data.path("data/test.txt"), arpa = data.path("model.arpa");
   const Json splits = json_of_lm({"ngram", "--data", folder, "--order", "3", "--out", arpa});
   const Json other = json_of_lm({"ngram", "--data", folder, "--order", "3", "--text", test});
   EXPECT_EQ(other.at("text").at("nats"), splits.at("test").at("nats"));
@@ -61,13 +63,12 @@ TEST(LmNgram, MeasuresAnotherText) {
 }
 
 // Its </s>, which other toolkits ask for, is no symbol of a text without line ends.
-TEST(LmNgram, OfATextWithoutLineEndsReadsBackTheSame) {
-  const SmallData data;
+TEST_F(LmNgram, OfATextWithoutLineEndsReadsBackTheSame) {
   std::string text;
   for (int i = 0; i < 400; ++i) text += "abcab "[(i * i + i / 7) % 6];
   write_bytes(data / "data/train.txt", text);
   write_bytes(data / "data/valid.txt", "ab ca\nb");
-  const Words words{"ngram", "--data", data.path("data"), "--unit", "characters"};
+  const Words words{"ngram", "--data", folder, "--unit", "characters"};
   const auto nats = [&](const char* option) {
     return json_of_lm(words + Words{option, data.path("model.arpa")}).at("valid").at("nats").get<double>();
   };
@@ -76,38 +77,60 @@ TEST(LmNgram, OfATextWithoutLineEndsReadsBackTheSame) {
   EXPECT_NEAR(nats("--arpa"), estimated, 1e-6);
 }
 
-TEST(LmNgram, RefusesProbabilitiesAboveOne) {
-  const SmallData data;
-  write_bytes(
-      data / "wrong.arpa",
-      "\\data\\\nngram 1=4\nngram 2=1\n\n\\1-grams:\n-1 <s> 300\n-1 </s>\n-1 <unk> 300\n-1 the 300\n\n"
-      "\\2-grams:\n-1 <s> the\n\n\\end\\\n");
-  expect_refused({"ngram", "--data", data.path("data"), "--arpa", data.path("wrong.arpa"), "--json"},
+TEST_F(LmNgram, RefusesProbabilitiesAboveOne) {
+  write_bytes(data / "wrong.arpa", R"(\data\
+ngram 1=4
+ngram 2=1
+
+\1-grams:
+-1 <s> 300
+-1 </s>
+-1 <unk> 300
+-1 the 300
+
+\2-grams:
+-1 <s> the
+
+\end\
+)");
+  expect_refused({"ngram", "--data", folder, "--arpa", data.path("wrong.arpa"), "--json"},
                  "a probability above 1");
 }
 
-TEST(LmNgram, CountsUnknownsAndWarnsOfZero) {
-  const SmallData data;
+TEST_F(LmNgram, CountsUnknownsAndWarnsOfZero) {
   write_bytes(data / "data/valid.txt", "the zebra sat\n");
-  const Json json = json_of_lm({"ngram", "--data", data.path("data")});
+  const Json json = json_of_lm({"ngram", "--data", folder});
   EXPECT_EQ(json.at("valid").at("unknowns"), 1);
   EXPECT_GT(json.at("valid").at("perplexity"), json.at("valid").at("perplexity_without_unknowns"));
   write_bytes(data / "zero.arpa", "\\data\\\nngram 1=2\n\\1-grams:\n-0.5 </s>\n-99 <unk>\n\\end\\\n");
-  const Result zero =
-      run_lm_well({"ngram", "--data", data.path("data"), "--arpa", data.path("zero.arpa"), "--json"});
+  const Result zero = run_lm_well({"ngram", "--data", folder, "--arpa", data.path("zero.arpa"), "--json"});
   EXPECT_TRUE(Json::parse(zero.out).at("valid").at("nats").is_null());
   expect_contains(zero.err, "valid.txt: 3 symbols have probability 0 in this model");
 }
 
 // log10 of kenlm for what the model knows: -0.2 -0.3 -0.4, and -0.80103 -0.45 -0.7 around the unknown word.
-TEST(LmNgram, OfAClosedVocabularyLeavesOutWhatItLacks) {
-  const TemporaryFolder folder;
-  write_bytes(folder / "closed.arpa",
-              "\\data\\\nngram 1=4\nngram 2=4\n\n\\1-grams:\n-99 <s> -0.30103\n-0.7 </s>\n-0.6 a -0.2\n"
-              "-0.5 b -0.1\n\n\\2-grams:\n-0.2 <s> a\n-0.3 a b\n-0.4 b </s>\n-0.45 b a\n\n\\end\\\n");
-  write_bytes(folder / "text", "a b\nb a zz\n");
+TEST_F(LmNgram, OfAClosedVocabularyLeavesOutWhatItLacks) {
+  write_bytes(data / "closed.arpa", R"(\data\
+ngram 1=4
+ngram 2=4
+
+\1-grams:
+-99 <s> -0.30103
+-0.7 </s>
+-0.6 a -0.2
+-0.5 b -0.1
+
+\2-grams:
+-0.2 <s> a
+-0.3 a b
+-0.4 b </s>
+-0.45 b a
+
+\end\
+)");
+  write_bytes(data / "text", "a b\nb a zz\n");
   const Result result =
-      run_lm({"ngram", "--arpa", folder / "closed.arpa", "--text", folder / "text", "--json"});
+      run_lm({"ngram", "--arpa", data.path("closed.arpa"), "--text", data.path("text"), "--json"});
   expect_contains(result.err, "text: 1 of 7 symbols are not in the vocabulary of the model");
   const Json json = Json::parse(result.out);
   EXPECT_EQ(json.at("vocabulary"), 3);
@@ -115,17 +138,14 @@ TEST(LmNgram, OfAClosedVocabularyLeavesOutWhatItLacks) {
   EXPECT_EQ(json.at("text").at("symbols"), 6);
   EXPECT_EQ(json.at("text").at("left_out"), 1);
   EXPECT_NEAR(json.at("text").at("nats").get<double>(), 2.85103 / 6 * std::log(10.0), 1e-9);
-  write_bytes(folder / "text", "zz zz");
-  run_lm_well({"ngram", "--arpa", folder / "closed.arpa", "--text", folder / "text"});
+  write_bytes(data / "text", "zz zz");
+  run_lm_well({"ngram", "--arpa", data.path("closed.arpa"), "--text", data.path("text")});
 }
 
-TEST(LmNgram, AModelOfAnotherUnit) {
-  const SmallData data;
-  const std::string folder = data.path("data"), words = data.path("words.arpa");
+TEST_F(LmNgram, AModelOfAnotherUnit) {
+  const std::string words = data.path("words.arpa");
   output_of_lm({"ngram", "--data", folder, "--order", "2", "--out", words});
-  for (const std::string unit : {"characters", "bytes"})
-    expect_refused({"ngram", "--data", folder, "--arpa", words, "--unit", unit},
-                   "cannot occur in a text of " + unit + ": this is a model of another unit");
+  expect_refused({"ngram", "--data", folder, "--arpa", words, "--unit", "bytes"}, "a model of another unit");
   write_bytes(data / "other.txt", "der hund lief weg und der hund lief und lief\nein hund lief weg\n");
   expect_contains(run_lm({"ngram", "--data", data.path("other.txt"), "--arpa", words}).err,
                   "are unknown to the vocabulary, or <unk> in the text");
@@ -135,9 +155,7 @@ TEST(LmNgram, AModelOfAnotherUnit) {
                  "UTF-8 FILE > NEW, or give --unit bytes");
 }
 
-TEST(LmNgram, Refusals) {
-  const SmallData data;
-  const std::string folder = data.path("data");
+TEST_F(LmNgram, Refusals) {
   expect_refused({"ngram"}, "lm ngram --data ptb --order 5");
   expect_refused({"ngram", "--data", folder, "--per-symbol"}, "--text");
   expect_refused({"ngram", "--data", folder, "--unit", "pieces"},

@@ -38,10 +38,6 @@ Words with_set(const Words& words);
 struct Result {
   int status = -1;  // of exit; 128 + the signal if one ended the program
   std::string out, err;
-  double processor_seconds = 0;
-  // Of memory at once. 0: not known, as it took less than the process of the tests that started it, which the
-  // system counts as its beginning; or under the address sanitizer, which takes some of its own.
-  long max_kibibytes = 0;
 };
 
 class Program {
@@ -76,7 +72,6 @@ class Program {
 
  private:
   TemporaryFolder folder_;
-  long own_kibibytes_;  // of the tests, when the program started
   pid_t process_ = -1;
 };
 
@@ -100,6 +95,8 @@ void expect_refused(const Words& words, const std::string& part, int status = 2)
 
 std::size_t lines_of(const fs::path& path);
 Words lines_in(const std::string& text);
+/// What stands between blanks and ends of lines.
+Words words_in(const std::string& text);
 /// An object a line, as of log.jsonl.
 std::vector<Json> objects_in(const fs::path& path);
 
@@ -118,8 +115,9 @@ class ToyTraining {
   std::string path(const std::string& name) const { return folder_ / name; }
   void write(const std::string& name, const std::string& bytes) const { write_bytes(folder_ / name, bytes); }
 
-  /// `lm train` of the recipe to the run `name`, with further words.
-  Words train(const std::string& name, const Words& more = {}) const;
+  /// `lm train` of the recipe to the run `name`, with further words; on another text than that of data/.
+  Words train(const std::string& name, const Words& more = {}) const { return train_on("data", name, more); }
+  Words train_on(const fs::path& text, const std::string& name, const Words& more = {}) const;
   Words resume(const std::string& name, const Words& more = {}) const;
   /// Trains the run `name` where it must go well; what it prints.
   std::string trained(const std::string& name, const Words& more = {}) const;
@@ -198,6 +196,15 @@ class SmallDataTest : public testing::Test {
   static void TearDownTestSuite() { delete data; }
 
   inline static SmallData* data = nullptr;
+};
+
+/// With a run of one epoch, "run".
+class SmallRunTest : public SmallDataTest {
+ protected:
+  static void SetUpTestSuite() {
+    SmallDataTest::SetUpTestSuite();
+    data->trained("run", {"--epochs", "1"});
+  }
 };
 
 }  // namespace rondo

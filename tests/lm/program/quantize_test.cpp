@@ -112,19 +112,15 @@ TEST_F(Quantize, BrokenFilesAreRefused) {
   for (const float bad : {float(NAN), float(INFINITY), 3e38f})
     expect_refused({"eval", changed("bad", first(scales, bad))}, "not finite");
   expect_refused({"eval", changed("bad", first(scales, -1))}, "holds -1, which is below 0");
-  expect_refused({"eval", changed("bad",
-                                  [&](TensorsInMemory& file) {
-                                    std::erase_if(file.entries,
-                                                  [&](const TensorEntry& it) { return it.name == scales; });
-                                  })},
-                 "the file belongs to another recipe");
-  expect_refused({"eval", changed("bad",
-                                  [&](TensorsInMemory& file) {
-                                    for (TensorEntry& it : file.entries)
-                                      if (it.name == scales) it.name = "others";
-                                    file.values["others"] = file.values.at(scales);
-                                  })},
-                 scales);
+  const auto without_scales = [&](TensorsInMemory& file) {
+    std::erase_if(file.entries, [&](const TensorEntry& it) { return it.name == scales; });
+  };
+  const auto under_another_name = [&](TensorsInMemory& file) {
+    std::ranges::find(file.entries, scales, &TensorEntry::name)->name = "others";
+    file.values["others"] = file.values.at(scales);
+  };
+  expect_refused({"eval", changed("bad", without_scales)}, "the file belongs to another recipe");
+  expect_refused({"eval", changed("bad", under_another_name)}, scales);
 }
 
 TEST(QuantizedTranslator, TranslatesNearlyTheSame) {

@@ -46,9 +46,14 @@ class Meetings : public ToyTraining {
   }
 };
 
-TEST(QuestionAnsweringRun, IsTrainedMeasuredAndShown) {
+class QuestionAnsweringRun : public testing::Test {
+ protected:
   Meetings data;
-  const std::string run = data.path("run"), told = data.trained("run");
+  const std::string run = data.path("run");
+};
+
+TEST_F(QuestionAnsweringRun, IsTrainedMeasuredAndShown) {
+  const std::string told = data.trained("run");
   expect_contains(told, "questions about 6 entities");
   expect_contains(told, "lm answer " + run);
   expect_contains(told, " questions  ");
@@ -74,9 +79,7 @@ TEST(QuestionAnsweringRun, IsTrainedMeasuredAndShown) {
                   "attentive reader");
 }
 
-TEST(QuestionAnsweringRun, AnswersQuestions) {
-  Meetings data;
-  const std::string run = data.path("run");
+TEST_F(QuestionAnsweringRun, AnswersQuestions) {
   data.trained("run", {"--epochs", "8"});
   // Whether it learns to read: tests/lm/tasks/question_answering_test.cpp.
   const std::string asked =
@@ -116,20 +119,17 @@ TEST(QuestionAnsweringRun, AnswersQuestions) {
           "@entity6, and this run's model knows markers below @entity6");
 }
 
-TEST(QuestionAnsweringRun, ResumesToTheSameBytes) {
-  Meetings data;
+TEST_F(QuestionAnsweringRun, ResumesToTheSameBytes) {
   const Words everywhere{"model.cell=bn_lstm", "model.batch_norm_attention=true",
                          "model.trained_initial_states=true"};
   expect_resumes_to_the_same_bytes(data, everywhere, {1, 2, 20}, {"vocab.txt"});
 }
 
-TEST(QuestionAnsweringRun, IsProbed) {
-  Meetings data;
+TEST_F(QuestionAnsweringRun, IsProbed) {
   expect_probes(data, "document.l0_reverse", "the loss of the answer", {"--epochs", "2"});
 }
 
-TEST(QuestionAnsweringRun, BadInputIsRefusedBeforeARunIsMade) {
-  Meetings data;
+TEST_F(QuestionAnsweringRun, BadInputIsRefusedBeforeARunIsMade) {
   expect_refused_training(data, {"train.batch=1", "model.batch_norm_attention=true"},
                           "train.batch = 1: batch normalisation");
   expect_refused_training(data, {"train.batch=1", "model.cell=bn_lstm"}, "set it to 2 or more");
@@ -139,8 +139,7 @@ TEST(QuestionAnsweringRun, BadInputIsRefusedBeforeARunIsMade) {
 }
 
 // A value of each key that changes what a training of a few steps does.
-TEST(QuestionAnsweringRun, EachKeyOfItsSectionsHasAnEffect) {
-  Meetings data;
+TEST_F(QuestionAnsweringRun, EachKeyOfItsSectionsHasAnEffect) {
   expect_each_has_an_effect(data, R"(
     data.document_words=8 data.sentences=1 data.merge_numbers=true data.min_count=1000
     data.max_size=18

@@ -218,27 +218,14 @@ TEST(Recipes, ContradictionsNameTheFileAndTheKeyOnce) {
 
 // That each key reaches something: each_key_test.cpp. Here: those that could be taken for each other.
 TEST(Recipes, SettingsReachTheModel) {
-  const LanguageModelOptions options = model_options(small_lstm({"model.hidden=[30, 40]",
-                                                                 "model.tied=true",
-                                                                 "model.embedding=40",
-                                                                 "model.variational=true",
-                                                                 "model.dropout=0.15",
-                                                                 "model.recurrent_dropout=0.1",
-                                                                 "model.zoneout=0.2",
-                                                                 "model.zoneout_memory=0.3",
-                                                                 "train.length=9",
-                                                                 "model.input_dropout=0.25",
-                                                                 "model.hidden_dropout=0",
-                                                                 "model.embedding_dropout=0.35",
-                                                                 "model.weight_drop=0.45",
-                                                                 "model.experts=3",
-                                                                 "model.latent_dropout=0.55",
-                                                                 "model.init_all=0",
-                                                                 "model.input_init=uniform",
-                                                                 "model.input_range=0.2",
-                                                                 "model.recurrent_init=orthogonal",
-                                                                 "model.output_range=2"})
-                                                         .language_model());
+  const Recipe recipe = small_lstm(words_in(R"(
+        model.hidden=[30,40] model.tied=true model.embedding=40 model.variational=true
+        model.dropout=0.15 model.recurrent_dropout=0.1 model.zoneout=0.2 model.zoneout_memory=0.3
+        train.length=9 model.input_dropout=0.25 model.hidden_dropout=0 model.embedding_dropout=0.35
+        model.weight_drop=0.45 model.experts=3 model.latent_dropout=0.55 model.init_all=0
+        model.input_init=uniform model.input_range=0.2 model.recurrent_init=orthogonal
+        model.output_range=2)"));
+  const LanguageModelOptions options = model_options(recipe.language_model());
   EXPECT_EQ(layer_by_layer(options).hidden, (std::vector<int64_t>{30, 40}));
   EXPECT_EQ(options.dropout, 0.15);
   EXPECT_EQ(options.input_dropout, 0.25);

@@ -7,24 +7,19 @@
 namespace rondo {
 namespace {
 
-class RefusalsTest : public SmallDataTest {
+class RefusalsTest : public SmallRunTest {
  protected:
   static void SetUpTestSuite() {
-    SmallDataTest::SetUpTestSuite();
-    data->trained("run", {"--epochs", "1"});
+    SmallRunTest::SetUpTestSuite();
     data->trained("letters", {"--epochs", "1", "data.unit=characters"});
     fs::remove(*data / "data/test.txt");
     fs::create_directory(*data / "empty");
     write_bytes(*data / "empty.txt", "");
-    write_bytes(*data / "tiny.txt", "a b");
     write_bytes(*data / "latin.txt", std::string(200, 'a') + "\n\xe4\n" + std::string(200, 'b'));
   }
 
   static void expect_data_refused(const std::string& text, const std::string& part, const Words& more = {}) {
-    expect_refused(
-        Words{"train", "--recipe", data->path("small.toml"), "--data", text, "--out", data->path("new")} +
-            more,
-        part);
+    expect_refused(data->train_on(text, "new", more), part);
     EXPECT_FALSE(fs::exists(*data / "new"));
   }
   /// A copy of the run in which one file has other bytes (none: the file is gone) is not opened, which every
@@ -51,38 +46,18 @@ TEST_F(RefusalsTest, RunsThatAreMeant) {
   expect_refused({"info", "--recipe", "zaremba-small"}, "--vocab-size");
 }
 
-TEST_F(RefusalsTest, Recipes) {
-  const auto refused = [&](const std::string& recipe, const std::string& part) {
-    expect_refused(
-        run_lm({"train", "--recipe", recipe, "--data", data->path("data"), "--out", data->path("new")}),
-        part);
-    EXPECT_FALSE(fs::exists(*data / "new"));
-  };
-  refused("zaremba-smal", "zaremba-small");
-  refused(data->path("none.toml"), "none.toml");
-  refused(data->path("empty"), "empty");
-  write_bytes(*data / "typo.toml", "[model]\nhiden = 3\n");
-  refused(data->path("typo.toml"), "typo.toml:2");
-  refused(data->path("typo.toml"), "hidden");
-  write_bytes(*data / "syntax.toml", "[model\n");
-  refused(data->path("syntax.toml"), "syntax.toml:1");
+// Which recipes and settings are refused, and how: settings_test.cpp, toml_test.cpp, recipes_test.cpp.
+TEST_F(RefusalsTest, Settings) {
   expect_refused_training(*data, {"model.hiden=3"}, "model.hidden");
-  expect_refused_training(*data, {"model.hidden=8,8"}, "as in [650, 650]");
-  expect_refused_training(*data, {"train.micro_batch=3"}, "does not divide");
   expect_refused_training(*data, {"model.hidden=1000000"}, "training would take more than");
   expect_refused_training(*data, {"data.batching=crops", "train.length=100000"}, "crops of 100000");
   expect_refused_training(*data, {"--epochs", "0"}, "--epochs 0");
   expect_refused_training(*data, {"--seed", "-1"}, "--seed -1");
 }
 
+// Folders and files that are missing, empty or short: tests/data/text/corpus_test.cpp.
 TEST_F(RefusalsTest, Texts) {
-  expect_data_refused(data->path("none"), "no such file or folder");
-  expect_data_refused(data->path("empty"), "train.txt: missing");
-  fs::create_directory(*data / "usual");
-  for (const char* const name : {"train.txt", "val.txt"}) write_bytes(*data / "usual" / name, "a b\n");
-  expect_data_refused(data->path("usual"), "valid.txt: missing: a data folder");
   expect_data_refused(data->path("empty.txt"), "empty.txt: empty");
-  expect_data_refused(data->path("tiny.txt"), "too few");
   expect_data_refused(data->path("latin.txt"),
                       "iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW, or --set data.unit=bytes",
                       {"data.unit=characters"});
@@ -102,24 +77,16 @@ TEST_F(RefusalsTest, Texts) {
   expect_data_refused(data->path("one_symbol.txt"), "one symbol only", {"data.unit=bytes"});
   expect_data_refused("/dev/zero", "a device, where a file is expected");
 
-  fs::create_directories(*data / "partial/train.txt");
-  write_bytes(*data / "partial/valid.txt", "a");
-  expect_data_refused(data->path("partial"), "a folder, where a file is expected");
-  fs::remove(*data / "partial/train.txt");
-  write_bytes(*data / "partial/train.txt", "");
-  expect_data_refused(data->path("partial"), "train.txt: empty");
+  fs::create_directory(*data / "partial");
   write_bytes(*data / "partial/train.txt", data->text(20));
+  write_bytes(*data / "partial/valid.txt", "a");
   expect_data_refused(data->path("partial"), "the first being context",
                       {"data.unit=characters", "data.strip_lines=false"});
-  fs::remove(*data / "partial/valid.txt");
-  expect_data_refused(data->path("partial"), "valid.txt: missing");
   if (geteuid() != 0) {
-    write_bytes(*data / "partial/valid.txt", "a b\n");
     fs::permissions(*data / "partial/train.txt", fs::perms::none);
     expect_data_refused(data->path("partial"), "cannot be opened");
   }
 
-  expect_refused({"eval", run(), "--text", data->path("none.txt")}, "none.txt");
   expect_refused({"eval", run(), "--text", data->path("empty.txt")}, "empty");
   expect_refused({"eval", run(), "--text", data->path("empty")}, "a folder");
   expect_refused({"eval", data->path("letters"), "--text", data->path("latin.txt")},
@@ -127,7 +94,6 @@ TEST_F(RefusalsTest, Texts) {
   const Result missing = run_lm({"eval", run(), "--split", "test"});
   EXPECT_EQ(missing.status, 2);
   expect_contains(missing.err, "there is no test text");
-  expect_refused({"generate", data->path("letters"), "--prompt", "a\xff"}, "--prompt");
 
   const Result score = run_lm({"score", data->path("letters")}, {.input = "the cat\n\xff\n"});
   EXPECT_EQ(score.status, 2);
@@ -142,11 +108,9 @@ TEST_F(RefusalsTest, OutputFolders) {
   const std::string before = data->model_digest("run");
   expect_refused(data->train("run"), "holds a run already");
   EXPECT_EQ(data->model_digest("run"), before);
-  expect_refused(data->train("data"), "not empty");
-  expect_refused(data->train("empty.txt"), "a file of that name");
 }
 
-// Damaged weights: tests/data/files/safetensors_test.cpp, tests/lm/program/damage_test.cpp.
+// Damaged weights: tests/data/files/safetensors_test.cpp, tests/mutations.
 TEST_F(RefusalsTest, BrokenRuns) {
   for (const std::string command : {"eval", "score", "generate", "info"}) {
     expect_refused({command, data->path("none")}, "no run at");

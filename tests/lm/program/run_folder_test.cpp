@@ -94,15 +94,6 @@ TEST(RunFolder, IsWholeOrUnfinished) {
   expect_contains(error_of([&] { make_whole_folder(run, "", write); }), "holds a run already");
 }
 
-TEST(RunFolder, OpensOnlyRuns) {
-  const TemporaryFolder folder;
-  expect_contains(error_of([&] { open_run_folder(folder / "none"); }), "no such folder");
-  expect_contains(error_of([&] { open_run_folder(folder.path()); }), "no config.toml");
-  write_bytes(folder / "config.toml", "");
-  EXPECT_EQ(open_run_folder(folder.path()).path, folder.path());
-  expect_contains(error_of([&] { open_run_folder(folder / "config.toml"); }), "it is a file");
-}
-
 TEST(RunFolder, ConfigReadsBack) {
   const TemporaryFolder folder;
   const RunFolder run{folder.path()};

@@ -6,53 +6,63 @@
 
 namespace rondo {
 
-inline void write_pairs(const fs::path& folder, const std::string& name, const TextPair& pairs) {
-  write_bytes(folder / (name + ".aa"), pairs.source.content);
-  write_bytes(folder / (name + ".bb"), pairs.target.content);
-}
-
-/// A small parallel text, and the words of a training on it that takes about a second.
-class SmallTranslator {
+/// Lines of letters, of `aa`, and their reversals, of `bb`; a recipe of a translator with further settings.
+class Reversals : public ToyTraining {
  public:
-  SmallTranslator() {
-    write_pairs(folder(), "train", reversal_task(1, 400, {.letters = 6, .max_length = 6}));
-    write_pairs(folder(), "valid", reversal_task(2, 30, {.letters = 6, .max_length = 6}));
-    write_pairs(folder(), "test", reversal_task(3, 30, {.letters = 6, .max_length = 6}));
+  Reversals(const std::string& settings, int64_t train_lines, int64_t other_lines)
+      : ToyTraining(R"(
+[recipe]
+task = "translation"
+[data]
+source_language = "aa"
+target_language = "bb"
+train_files = "train"
+valid_files = "valid"
+test_files = "test"
+)" + settings) {
+    write_pairs("train", reversal_task(1, train_lines, {.letters = 6, .max_length = 6}));
+    write_pairs("valid", reversal_task(2, other_lines, {.letters = 6, .max_length = 6}));
+    write_pairs("test", reversal_task(3, other_lines, {.letters = 6, .max_length = 6}));
   }
-
-  fs::path folder() const { return folder_.path(); }
-  std::string path(const std::string& name) const { return folder_ / name; }
-
-  Words train(const std::string& run, const Words& settings = {}) const {
-    return Words{"train",
-                 "--recipe",
-                 "attention-multi30k",
-                 "--data",
-                 path(""),
-                 "--out",
-                 path(run),
-                 "--threads",
-                 "1",
-                 "--epochs",
-                 "2",
-                 "data.source_language=aa",
-                 "data.target_language=bb",
-                 "data.train_files=train",
-                 "data.valid_files=valid",
-                 "data.test_files=test",
-                 "model.embedding=12",
-                 "model.hidden=16",
-                 "model.readout=12",
-                 "train.batch=20",
-                 "decoding.max_length=12"} +
-           settings;
+  void write_pairs(const std::string& name, const TextPair& pairs) const {
+    write("data/" + name + ".aa", pairs.source.content);
+    write("data/" + name + ".bb", pairs.target.content);
   }
-  void trained(const std::string& run, const Words& settings = {}) const {
-    output_of_lm(train(run, settings));
-  }
+};
 
- private:
-  TemporaryFolder folder_;
+/// attention-multi30k in small; its training takes about a second.
+struct SmallTranslator : Reversals {
+  SmallTranslator()
+      : Reversals(R"(
+min_count = 2
+[model]
+embedding = 12
+embedding_init = "normal"
+embedding_range = 0.3
+hidden = 16
+attention = "general"
+readout = 12
+tied = "output"
+dropout = 0.4
+forget_bias = 1.0
+[train]
+epochs = 2
+batch = 20
+optimizer = "adam"
+learning_rate = 0.001
+clip = 1.0
+schedule = "decay_after"
+decay_after = 7
+decay = 0.6
+label_smoothing = 0.1
+decides = "bleu"
+bleu_tokenization = "none"
+[decoding]
+beam = 5
+length_penalty = 1.0
+max_length = 12
+)",
+                  400, 30) {}
 };
 
 }  // namespace rondo

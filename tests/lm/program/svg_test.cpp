@@ -32,23 +32,22 @@ TEST(PlotTicks, AreRound) {
   EXPECT_EQ(texts_of({0, 12500, 3e6, 1e-5, 1e9}), (Texts{"0", "12.5k", "3M", "1e-05", "1e+09"}));
 }
 
-/// The numbers of the first match of `pattern`, a regular expression.
+/// The numbers of the first match of `pattern`, a regular expression in which a @ stands for each of them.
 Numbers numbers_at(const std::string& svg, const std::string& pattern) {
   std::smatch match;
   Numbers numbers;
-  if (!std::regex_search(svg, match, std::regex(pattern))) ADD_FAILURE() << pattern << " is not in\n" << svg;
+  const std::regex regex(std::regex_replace(pattern, std::regex("@"), "([-0-9.]+)"));
+  if (!std::regex_search(svg, match, regex)) ADD_FAILURE() << pattern << " is not in\n" << svg;
   for (std::size_t i = 1; i < match.size(); ++i) numbers.push_back(std::stod(match[i]));
   return numbers;
 }
-
-const std::string number = "([-0-9.]+)";
 
 /// Where a value is, by two ticks of an axis.
 double between(const std::string& svg, const char* coordinate, const char* anchor, double value, int low,
                int high) {
   const auto at = [&](int tick) {
-    return numbers_at(svg, "<text x='" + number + "' y='" + number + "' text-anchor='" + anchor + "'>" +
-                               std::to_string(tick) + "</text>")[*coordinate == 'y'];
+    return numbers_at(
+        svg, fmt::format("<text x='@' y='@' text-anchor='{}'>{}</text>", anchor, tick))[*coordinate == 'y'];
   };
   const double of_low = at(low), of_high = at(high);
   return of_low + (of_high - of_low) * (value - low) / (high - low) - (*coordinate == 'y' ? 4.5 : 0);
@@ -70,18 +69,16 @@ TEST(SvgPlot, DrawsValuesBesideTheirTicks) {
   expect_well_formed(svg);
   const auto x = [&](double value) { return between(svg, "x", "middle", value, 200, 600); };
   const auto y = [&](double value) { return between(svg, "y", "end", value, 15, 30); };
-  const Numbers curve = numbers_at(
-      svg, "d='M" + number + "," + number + "L" + number + "," + number + "L" + number + "," + number + "'");
+  const Numbers curve = numbers_at(svg, "d='M@,@L@,@L@,@'");
   const Numbers expected{x(200), y(31), x(430), y(18), x(600), y(12)};
   for (std::size_t i = 0; i < curve.size(); ++i) EXPECT_NEAR(curve[i], expected[i], 0.2) << i;
   EXPECT_LT(curve[1], curve[5]) << "y goes up";
-  const Numbers bar =
-      numbers_at(svg, "<line x1='" + number + "' y1='" + number + "' x2='" + number + "' y2='" + number +
-                          "' stroke='#2b7bd9' stroke-width='2'/>\n<path[^>]*><title>430");
+  const Numbers bar = numbers_at(
+      svg, "<line x1='@' y1='@' x2='@' y2='@' stroke='#2b7bd9' stroke-width='2'/>\n<path[^>]*><title>430");
   EXPECT_NEAR(bar[0], x(430), 0.2);
   EXPECT_NEAR(bar[1], y(14), 0.2);
   EXPECT_NEAR(bar[3], y(22), 0.2);
-  const Numbers ring = numbers_at(svg, "<circle cx='" + number + "' cy='" + number + "'");
+  const Numbers ring = numbers_at(svg, "<circle cx='@' cy='@'");
   EXPECT_NEAR(ring[0], x(600), 0.2);
 }
 
@@ -90,8 +87,7 @@ TEST(SvgPlot, DrawsHistogramsFromZero) {
       {.y = {.label = "share", .from = 0},
        .curves = {{.points = {{-10, 0}, {-10, 30}, {0, 30}, {0, 10}, {10, 10}, {10, 0}}, .filled = true}}});
   expect_well_formed(svg);
-  const Numbers corners = numbers_at(svg, "<path d='M" + number + "," + number + "L" + number + "," + number +
-                                              "L" + number + "," + number + "L");
+  const Numbers corners = numbers_at(svg, "<path d='M@,@L@,@L@,@L");
   const double x0 = between(svg, "x", "middle", 0, -10, 10), y10 = between(svg, "y", "end", 10, 10, 30),
                y30 = between(svg, "y", "end", 30, 10, 30);
   EXPECT_NEAR(corners[1] - corners[3], 1.5 * (y10 - y30), 0.2);
@@ -101,8 +97,7 @@ TEST(SvgPlot, DrawsHistogramsFromZero) {
 
 TEST(HeatMaps, HaveStrongerSquaresForLargerValues) {
   const std::string svg = svg_of(std::vector<Alignment>{{{"a", "<b>"}, {"the long name"}, {{0.25f, 1}}}});
-  EXPECT_EQ(numbers_at(svg, "fill-opacity='" + number + "'[^]*fill-opacity='" + number + "'"),
-            (Numbers{0.5, 1}));
+  EXPECT_EQ(numbers_at(svg, "fill-opacity='@'[^]*fill-opacity='@'"), (Numbers{0.5, 1}));
   for (const char* text : {">a<", ">&lt;b&gt;<", ">the long name<"}) expect_contains(svg, text);
 }
 
@@ -111,8 +106,7 @@ TEST(SvgPlot, LogarithmicAxesAreStraightInDecades) {
                                   .y = {.logarithmic = true},
                                   .curves = {{"", {{1, 1}, {10, 10}, {0, 5}, {100, 1000, 2000}}}}});
   expect_well_formed(svg);
-  const Numbers curve = numbers_at(
-      svg, "d='M" + number + "," + number + "L" + number + "," + number + "M" + number + "," + number);
+  const Numbers curve = numbers_at(svg, "d='M@,@L@,@M@,@");
   EXPECT_NEAR(curve[4] - curve[0], 2 * (curve[2] - curve[0]), 0.2) << "0 is left out";
   EXPECT_NEAR(curve[5] - curve[1], 3 * (curve[3] - curve[1]), 0.2);
 }
@@ -121,7 +115,7 @@ TEST(SvgPlot, CurvesBreakWhereAValueIsMissing) {
   const double none = std::nan("");
   const std::string svg = svg_of({.curves = {{"a < b & \uffff", {{0, 1}, {1, none}, {2, 3}, {3, 4}}}}});
   expect_well_formed(svg);
-  numbers_at(svg, "d='M" + number + "[^LM]*M[^LM]*L[^LM]*'");
+  numbers_at(svg, "d='M@[^LM]*M[^LM]*L[^LM]*'");
   expect_contains(svg, "a &lt; b &amp; \\xef\\xbf\\xbf");
 }
 
@@ -129,9 +123,8 @@ TEST(SvgPlot, SeveralInAGrid) {
   const Plot plot{.title = "one", .curves = {{"", {{1, 5}}}}};  // a single value has a range, too
   const std::string svg = svg_of({plot, plot, plot}, 2);
   expect_well_formed(svg);
-  const Numbers size = numbers_at(svg, "viewBox='0 0 " + number + " " + number + "'");
-  const Numbers third =
-      numbers_at(svg, "translate\\(280 0\\)[^]*<g transform='translate\\(" + number + " " + number);
+  const Numbers size = numbers_at(svg, "viewBox='0 0 @ @'");
+  const Numbers third = numbers_at(svg, "translate\\(280 0\\)[^]*<g transform='translate\\(@ @");
   EXPECT_EQ(size, (Numbers{560, 436}));
   EXPECT_EQ(third, (Numbers{0, 218}));
 }
@@ -141,8 +134,7 @@ TEST(SvgPlot, TheLegendStandsBesideTheCurves) {
   Plot plot{
       .curves = {{"high", {{0, 1}, {1, 9}}}, {"low", {{0, 9}, {1, 1}}}, {"higher", {{0, 5}, {1, 9.1}}}}};
   const std::string svg = svg_of(plot);
-  const Numbers at = numbers_at(svg, "y='" + number + "'[^>]*>higher<[^]*y='" + number +
-                                         "'[^>]*>high<[^]*y='" + number + "'[^>]*>low<");
+  const Numbers at = numbers_at(svg, "y='@'[^>]*>higher<[^]*y='@'[^>]*>high<[^]*y='@'[^>]*>low<");
   EXPECT_GE(at[1] - at[0], 13) << "one label lies on another";
   EXPECT_NEAR(at[2] - 4, between(svg, "y", "end", 1, 2, 8), 0.2) << "the label is not beside its curve";
   for (int i = 0; i < 9; ++i) plot.curves.push_back({fmt::format("curve {}", i), {{0, 1}, {1, 2}}});
@@ -157,9 +149,7 @@ TEST(SvgPlot, DeviationsAreBarsOrAnArea) {
   EXPECT_EQ(svg_of({.curves = {curve}}).find("<polygon"), std::string::npos);
   curve.shaded = true;
   const std::string svg = svg_of({.curves = {curve}});
-  const Numbers corners =
-      numbers_at(svg, "<polygon points='" + number + "," + number + " " + number + "," + number + " " +
-                          number + "," + number + " " + number + "," + number + " '");
+  const Numbers corners = numbers_at(svg, "<polygon points='@,@ @,@ @,@ @,@ '");
   const std::vector<double> values{6, 6, 2, 4};
   for (std::size_t i = 0; i < values.size(); ++i)
     EXPECT_NEAR(corners[2 * i + 1], between(svg, "y", "end", values[i], 2, 6), 0.2) << i;

@@ -18,6 +18,15 @@ Words words_of(const SmallData& data, const Words& more) {
   return words;
 }
 
+/// The diagram of a sweep with these words, of which EXPECT that it has these parts.
+std::string drawn(const SmallData& data, const Words& more, const Words& parts) {
+  output_of_lm(words_of(data, more));
+  output_of_lm({"plot", data.path("sweep"), "--svg", data.path("svg")});
+  const std::string svg = bytes_of_file(data.path("svg/sweep.svg"));
+  for (const std::string& part : parts) expect_contains(svg, part);
+  return svg;
+}
+
 class Sweeps : public SmallDataTest {
  protected:
   static void SetUpTestSuite() {
@@ -90,38 +99,27 @@ TEST_F(Sweeps, TheDiagramHasPoints) {
 // the last one, and the others name the curves.
 TEST(Sweep, TheDiagramOfModelsOfOneSize) {
   const SmallData data;
-  output_of_lm(words_of(data, {"--set", "train.batch:train.length=8:2,4:4", "train.steps=2"}));
-  output_of_lm({"plot", data.path("sweep"), "--svg", data.path("svg")});
-  expect_contains(bytes_of_file(data.path("svg/sweep.svg")), ">train.length</text>");
+  drawn(data, {"--set", "train.batch:train.length=8:2,4:4", "train.steps=2"}, {">train.length</text>"});
   const std::string time = bytes_of_file(data.path("svg/sweep_time.svg"));
   for (const char* part : {">small: training time</text>", ">seconds</text>", "<title>2: ", "<title>4: "})
     expect_contains(time, part);
-  output_of_lm(words_of(data, {"train.batch=4,8", "train.length=2,4", "train.steps=2"}));
-  output_of_lm({"plot", data.path("sweep"), "--svg", data.path("svg")});
-  const std::string grid = bytes_of_file(data.path("svg/sweep.svg"));
-  for (const char* part : {">train.length</text>", ">batch 4</text>", ">batch 8</text>"})
-    expect_contains(grid, part);
+  drawn(data, {"train.batch=4,8", "train.length=2,4", "train.steps=2"},
+        {">train.length</text>", ">batch 4</text>", ">batch 8</text>"});
 }
 
 // What is no number has curves of its own, and vocabularies do not compare.
 TEST(Sweep, TheDiagramOfSeveralSettingsHasACurveForEach) {
-  const SmallData data;
-  output_of_lm(words_of(data, {"model.hidden=9,10", "data.unit=words,characters", "train.steps=2"}));
-  output_of_lm({"plot", data.path("sweep"), "--svg", data.path("svg")});
-  const std::string svg = bytes_of_file(data.path("svg/sweep.svg"));
-  for (const char* part : {">model.hidden</text>", ">unit words</text>", ">unit characters</text>"})
-    expect_contains(svg, part);
+  const std::string svg =
+      drawn(SmallData(), {"model.hidden=9,10", "data.unit=words,characters", "train.steps=2"},
+            {">model.hidden</text>", ">unit words</text>", ">unit characters</text>"});
   EXPECT_EQ(svg.find("<circle"), std::string::npos) << "a best one";
 }
 
 // A tick for each value, where curves would be single points.
 TEST(Sweep, TheDiagramOfWordsHasATickForEach) {
-  const SmallData data;
-  output_of_lm(words_of(data, {"model.cell=gru,lstm", "train.steps=2"}));
-  output_of_lm({"plot", data.path("sweep"), "--svg", data.path("svg")});
-  const std::string svg = bytes_of_file(data.path("svg/sweep.svg"));
-  for (const char* part : {">gru</text>", ">lstm</text>", ">model.cell</text>", "<title>0: ", "<title>1: "})
-    expect_contains(svg, part);
+  const std::string svg =
+      drawn(SmallData(), {"model.cell=gru,lstm", "train.steps=2"},
+            {">gru</text>", ">lstm</text>", ">model.cell</text>", "<title>0: ", "<title>1: "});
   EXPECT_EQ(svg.find("stroke-linejoin"), std::string::npos) << "a line from one word to the other";
 }
 

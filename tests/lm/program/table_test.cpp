@@ -11,7 +11,7 @@
 namespace rondo {
 namespace {
 
-/// A run on words, and one on characters that a paper reports in bits.
+/// A run on words, and one on characters that a paper reports in bits; data for runs of a test's own.
 class TableTest : public SmallDataTest {
  protected:
   static void SetUpTestSuite() {
@@ -40,6 +40,8 @@ class TableTest : public SmallDataTest {
     for (Words& row : rows) row.erase(row.begin());  // before the first '|'
     return rows;
   }
+
+  SmallData other;
 };
 
 TEST_F(TableTest, HasWhatTheRunsMeasured) {
@@ -94,7 +96,6 @@ TEST_F(TableTest, TextStandsInColumns) {
 }
 
 TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {
-  SmallData other;
   Words runs;
   std::vector<double> nats;
   for (int i = 0; i < 3; ++i) {
@@ -132,7 +133,6 @@ TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {
 }
 
 TEST_F(TableTest, RunsOnSeveralTextsSayOnWhich) {
-  SmallData other;
   write_bytes(other / "data/train.txt", other.text(200));
   other.trained("run", {"--epochs", "1"});
   EXPECT_FALSE(rows_of_table({words(), letters()})[0].contains("text")) << "one text";
@@ -170,7 +170,6 @@ TEST_F(TableTest, SaysWhatIsUnfinished) {
 }
 
 TEST_F(TableTest, CountsTheStepsOfARunThatWasStopped) {
-  SmallData other;
   other.trained("run", {"--steps", "5", "train.eval_every=2"});
   const std::string run = other.path("run"), log = bytes_of_file(fs::path(run) / "log.jsonl");
   expect_contains(output_of_lm({"table", run}), "(5 steps)");
@@ -181,7 +180,6 @@ TEST_F(TableTest, CountsTheStepsOfARunThatWasStopped) {
 }
 
 TEST_F(TableTest, HasWhatEvalMeasured) {
-  SmallData other;
   other.trained("run", {"--epochs", "1", "published.dynamic_test=3.5"});
   const std::string run = other.path("run");
   const auto eval = [&](Words more) {
@@ -237,7 +235,6 @@ TEST_F(TableTest, AnImportedRunHasNoEpochs) {
 }
 
 TEST_F(TableTest, KnowsTheEndOfARunWithoutTestText) {
-  SmallData other;
   fs::remove(other / "data/test.txt");
   other.trained("run", {"--epochs", "1"});
   const Json first = rows_of_table({other.path("run")})[0];
@@ -301,7 +298,6 @@ TEST(Published, OfARecipeAreOfItsModelAndItsTraining) {
 }
 
 TEST_F(TableTest, PublishedFiguresStandBesideTheRecipeAlone) {
-  SmallData other;
   const auto table = [&](const std::string& name, const Words& settings) {
     const std::string run = other.path(name), tuned = run + "-tuned";
     Words words = other.train(
@@ -322,7 +318,6 @@ TEST_F(TableTest, PublishedFiguresStandBesideTheRecipeAlone) {
 }
 
 TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
-  SmallData other;
   other.trained("base", {"--epochs", "1", "published.cache_test=3", "published.finetuned_test=4",
                          "published.test=4.25", "published.unit=bits"});
   const std::string config = bytes_of_file(other / "base/config.toml");

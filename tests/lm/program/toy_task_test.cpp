@@ -131,28 +131,29 @@ std::string printed_by_lm(Words words, const std::string& input = "") {
 
 TEST(ToyTask, IsTrainedResumedEvaluatedTabledAndAsked) {
   registered_tasks().push_back({"recall", [] { return std::make_unique<RecallTask>(); }});
-  const TemporaryFolder folder;
-  write_bytes(folder / "toy.toml",
-              "[recipe]\ntask = \"recall\"\n[model]\nembedding = 8\nhidden = 16\n"
-              "[train]\nepochs = 8\nbatch = 10\nlearning_rate = 0.05\n");
-  fs::create_directory(folder / "data");
+  const ToyTraining data(R"(
+[recipe]
+task = "recall"
+[model]
+embedding = 8
+hidden = 16
+[train]
+epochs = 8
+batch = 10
+learning_rate = 0.05
+)");
   for (const auto& [name, count] : {std::pair("train", 100), {"valid", 30}, {"test", 20}}) {
     std::string text;
     for (int i = 0; i < count; ++i)
       text +=
           std::array{"red", "green", "blue"}[i * i % 7 % 3] + std::string(i % 2 ? " is it\n" : " it was\n");
-    write_bytes(folder / "data" / (std::string(name) + ".txt"), text);
+    data.write(fmt::format("data/{}.txt", name), text);
   }
-  const auto trained = [&](const std::string& run, const Words& more) {
-    return printed_by_lm(Words{"train", "--recipe", folder / "toy.toml", "--data", folder / "data", "--out",
-                               folder / run, "--threads", "1"} +
-                         more);
-  };
-  const std::string whole = folder / "whole", run = folder / "run";
-  expect_contains(trained("whole", {}), " answer " + whole);
-  trained("run", {"--epochs", "3"});
-  printed_by_lm({"train", "--out", run, "--resume", "--epochs", "8", "--threads", "1"});
-  EXPECT_EQ(bytes_of_file(run + "/model.safetensors"), bytes_of_file(whole + "/model.safetensors"));
+  const std::string run = data.path("run"), more = data.path("more");
+  expect_contains(printed_by_lm(data.train("whole")), " answer " + data.path("whole"));
+  printed_by_lm(data.train("run", {"--epochs", "3"}));
+  printed_by_lm(data.resume("run", {"--epochs", "8"}));
+  EXPECT_EQ(data.model_digest("run"), data.model_digest("whole"));
 
   expect_contains(printed_by_lm({"eval", run, "--split", "test", "--threads", "1"}),
                   "test: 20 lines\nrecalled    1.00\n");
@@ -163,10 +164,10 @@ TEST(ToyTask, IsTrainedResumedEvaluatedTabledAndAsked) {
   EXPECT_FALSE(table.at("rows")[0].contains("test errors"));
   // A metric more: it is in the output, in evaluations.jsonl and in the table, by its entry in recalled()
   // alone.
-  trained("more", {"--set", "train.counts_errors=true"});
-  expect_contains(printed_by_lm({"eval", folder / "more", "--threads", "1"}), "\nerrors      0.00\n");
-  expect_contains(bytes_of_file(folder / "more/evaluations.jsonl"), "\"errors\":0");
-  expect_contains(printed_by_lm({"table", folder / "more"}), "errors");
+  printed_by_lm(data.train("more", {"--set", "train.counts_errors=true"}));
+  expect_contains(printed_by_lm({"eval", more, "--threads", "1"}), "\nerrors      0.00\n");
+  expect_contains(bytes_of_file(more + "/evaluations.jsonl"), "\"errors\":0");
+  expect_contains(printed_by_lm({"table", more}), "errors");
   registered_tasks().pop_back();
 }
 

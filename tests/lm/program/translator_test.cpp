@@ -33,22 +33,23 @@ TEST_F(TranslatorTest, TrainsTranslatesAndIsMeasured) {
   EXPECT_NEAR(eval.at("bleu"), last.at("bleu"), 1e-9);
   EXPECT_NEAR(eval.at("nats"), last.at("nats"), 1e-6);
   std::set<std::string> words;
-  for (const std::string& line : lines_in(bytes_of_file(path("train.bb"))))
+  for (const std::string& line : lines_in(bytes_of_file(path("data/train.bb"))))
     for (const char letter : line)
       if (letter != ' ') words.insert({letter});
   const Json kept = objects_in(path("run/evaluations.jsonl")).back();
   EXPECT_EQ(kept.at("types"), words.size() + 1) << "and the end of the line; <unk> is no type of this text";
   EXPECT_EQ(kept.at("vocabulary_size"), lines_of(path("run/vocab.target.txt")));
 
-  const std::string translations = output_of_lm({"translate", path("run")}, bytes_of_file(path("test.aa")));
+  const std::string translations =
+      output_of_lm({"translate", path("run")}, bytes_of_file(path("data/test.aa")));
   const Json bleu =
-      Json::parse(output_of_lm({"bleu", path("test.bb"), "--tokenize", "none", "--json"}, translations));
+      Json::parse(output_of_lm({"bleu", path("data/test.bb"), "--tokenize", "none", "--json"}, translations));
   EXPECT_NEAR(bleu.at("bleu").at("score"), eval.at("bleu"), 1e-9);
 
   // The same text as another one: the same figures, and a row of the table that they do not change.
   fs::create_directory(path("other"));
-  fs::copy(path("test.aa"), path("other/pairs.aa"));
-  fs::copy(path("test.bb"), path("other/pairs.bb"));
+  fs::copy(path("data/test.aa"), path("other/pairs.aa"));
+  fs::copy(path("data/test.bb"), path("other/pairs.bb"));
   const Json of_other = json_of_lm({"eval", path("run"), path("other/pairs")});
   EXPECT_EQ(of_other.at("text"), path("other/pairs"));
   EXPECT_FALSE(of_other.contains("split"));
@@ -102,6 +103,7 @@ TEST_F(TranslatorTest, PrintsSeveralTranslationsWithScoresAndAttention) {
   EXPECT_EQ(squares("<rect"), squares("rotate(-90)") * squares("text-anchor='end'"));
 }
 
+// What runs of every other task refuse as well: classification_test.cpp.
 TEST_F(TranslatorTest, RefusesInOneLine) {
   trained("run");
   const auto refuses = [&](const Words& words, const std::string& part, const std::string& input = "a\n") {
@@ -116,30 +118,24 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
           "decoding.n_best = 3: a beam of 2 keeps fewer hypotheses; set beam to 3 or more");
   refuses({"translate", path("run"), "decoding.length_penalty=-1"}, "decoding.length_penalty");
   refuses({"translate", path("run"), "--task", "none"}, "--task none");
-  refuses({"eval", path("run"), "--task", "none"}, "one task alone");
-  refuses({"generate", path("run")}, "one of language_modelling is needed\n");
   refuses({"score", path("run")}, "one of language_modelling is needed\n");
-  refuses({"export", path("run"), "--out", path("out")},
-          "translators are exported with --format onnx alone\n");
   refuses({"classify", path("run")}, "lm translate " + path("run") + "\n");
-  refuses({"eval", path("run"), "--dynamic"}, "--dynamic");
-  refuses({"eval", path("run"), path("test.aa")},
+  refuses({"eval", path("run"), path("data/test.aa")},
           "test.aa.aa: missing: a side of a text of pairs, which is named without .aa");
   fs::create_directory(path("other"));
-  for (const char* name : {"train.aa", "train.bb", "valid.aa", "valid.bb"})
-    fs::copy(path(name), path("other/") + name);
+  for (const std::string name : {"train.aa", "train.bb", "valid.aa", "valid.bb"})
+    fs::copy(path("data/" + name), path("other/" + name));
   refuses({"eval", path("run"), "--data", path("other")}, "not the text of this run");
-  refuses({"finetune", path("run"), "--out", path("more")}, "translation");
 
   write_bytes(path("run/vocab.target.txt"), bytes_of_file(path("run/vocab.source.txt")) + "more\n");
   refuses({"translate", path("run")}, "not the vocabulary");
 }
 
 TEST_F(TranslatorTest, SaysWhatItDoesNotRead) {
-  for (const char* language : {"aa", "bb"}) {
-    const std::string train = path(std::string("train.") + language);
-    write_bytes(train, bytes_of_file(train) + (*language == 'a' ? "a\n\n" : "\n \n"));
-    fs::remove(path(std::string("test.") + language));
+  for (const std::string language : {"aa", "bb"}) {
+    const std::string train = path("data/train." + language);
+    write_bytes(train, bytes_of_file(train) + (language == "aa" ? "a\n\n" : "\n \n"));
+    fs::remove(path("data/test." + language));
   }
   const std::string told = output_of_lm(train("run"));
   expect_contains(told, "2 of 402 training pairs have an empty side: left out");
@@ -148,7 +144,7 @@ TEST_F(TranslatorTest, SaysWhatItDoesNotRead) {
 }
 
 TEST_F(TranslatorTest, ReplacesUnknownWordsByThoseAttendedTo) {
-  write_pairs(folder(), "train", reversal_task(1, 400, {.letters = 6, .min_length = 3, .max_length = 6}));
+  write_pairs("train", reversal_task(1, 400, {.letters = 6, .min_length = 3, .max_length = 6}));
   // `<unk>`, `<eos>` and one letter.
   trained("run", {"data.max_size=3", "train.learning_rate=0.01"});
   const std::string input = "q r\vs\n";
@@ -207,19 +203,10 @@ TEST_F(TranslatorTest, LearnsToReverseAlmostAllLines) {
   EXPECT_GT(correct, 990);
 }
 
-/// Pairs of a line and its reversal, and a recipe.
-class Reversals : public ToyTraining {
- public:
-  Reversals()
-      : ToyTraining(R"(
-[recipe]
-task = "translation"
-[data]
-source_language = "aa"
-target_language = "bb"
-train_files = "train"
-valid_files = "valid"
-test_files = "test"
+/// With the defaults of most keys, and a word that is rare.
+struct FewReversals : Reversals {
+  FewReversals()
+      : Reversals(R"(
 [model]
 embedding = 4
 hidden = 6
@@ -228,22 +215,20 @@ readout = 4
 batch = 10
 learning_rate = 0.02
 log_every = 1
-)") {
-    write_pairs(path("data"), "train", reversal_task(1, 60, {.letters = 6, .max_length = 6}));
-    write_pairs(path("data"), "valid", reversal_task(2, 10, {.letters = 6, .max_length = 6}));
-    write_pairs(path("data"), "test", reversal_task(3, 10, {.letters = 6, .max_length = 6}));
+)",
+                  60, 10) {
     write("data/train.aa", bytes_of_file(path("data/train.aa")) + "rare a b c\n");
     write("data/train.bb", bytes_of_file(path("data/train.bb")) + "c b a rare\n");
   }
 };
 
 TEST(TranslatorRun, ResumesToTheSameBytes) {
-  expect_resumes_to_the_same_bytes(Reversals(), {"--epochs", "12", "model.dropout=0.3"}, {1, 20, 50});
+  expect_resumes_to_the_same_bytes(FewReversals(), {"--epochs", "12", "model.dropout=0.3"}, {1, 20, 50});
 }
 
 // A value of each key that changes what a training of an epoch logs.
 TEST(TranslatorRun, EachKeyOfItsSectionsHasAnEffect) {
-  Reversals data;
+  FewReversals data;
   expect_each_has_an_effect(data, R"(
     data.train_files=valid data.valid_files=test data.test_files=valid data.unit=characters
     data.min_count=2 data.max_size=3 data.shared_vocabulary=true data.max_length=4 data.pairs_share=0.5

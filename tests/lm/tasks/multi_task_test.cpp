@@ -1,13 +1,11 @@
-// A task over tasks: which one makes an update, where their epochs end, and what is saved.
+// A task over tasks: which one makes an update, and where their epochs end. That they resume:
+// tests/lm/training/ranks_in_both_test.cpp.
 #include "lm/tasks/multi_task.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <memory>
-
-#include "lm/training/checkpoint.h"
-#include "tests/temporary_folder.h"
 
 namespace rondo {
 namespace {
@@ -137,21 +135,6 @@ TEST(MultiTask, HasTheFirstTasksMetricsAndThenThoseOfTheOthers) {
   Batch batch;
   it.tasks[0].next_batch(batch);
   EXPECT_EQ(it.all->epoch_fraction(), 1 / 7.0);
-}
-
-TEST(MultiTask, ContinuesFromWhereItWasSaved) {
-  const TemporaryFolder folder;
-  for (const int steps : {1, 7, 12, 40}) {
-    Counted whole, resumed;
-    whole.updates(steps);
-    StateFileWriter file;
-    whole.all->save(file);
-    file.write(folder / "state");
-    resumed.all->begin_epoch(whole.epoch);
-    resumed.epoch = whole.epoch, resumed.step = whole.step;
-    resumed.all->load(StateFile(folder / "state"));
-    EXPECT_EQ(resumed.updates(60), whole.updates(60)) << steps;
-  }
 }
 
 }  // namespace

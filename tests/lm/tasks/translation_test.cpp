@@ -1,10 +1,10 @@
-// Translation as a task: it learns, resumes with the same bits, and says which figure decides.
+// Translation as a task: it learns, and says which figure decides. That it resumes:
+// tests/lm/training/ranks_in_both_test.cpp; with the same bits: tests/lm/program/translator_test.cpp.
 #include "lm/tasks/translation.h"
 
 #include <algorithm>
 
 #include "tests/lm/tasks/reversal_training.h"
-#include "tests/temporary_folder.h"
 
 namespace rondo {
 namespace {
@@ -69,27 +69,6 @@ TEST(Translation, SmoothsOnlyWhatItMinimises) {
   }
   EXPECT_EQ(losses[0].reported[0].to_vector(), losses[1].reported[0].to_vector());
   EXPECT_NE(losses[0].minimised.value().item(), losses[1].minimised.value().item());
-}
-
-TEST(Translation, ContinuesFromASavedStateInMidEpochWithTheSameBits) {
-  const TemporaryFolder folder;
-  for (const BatchBy by : {BatchBy::sentences, BatchBy::symbols}) {
-    TranslationOptions task{.batches = {.order = {.batch = 50, .by = by}, .reverse_source = true}};
-    task.label_smoothing = 0.1;
-    EncoderDecoderOptions model = small_encoder_decoder();
-    model.dropout = 0.2;
-    model.input_feeding = true;
-    ReversalTraining whole(task, model, 200), resumed(task, model, 200);
-    whole.advance(6);
-    EXPECT_GT(whole.task.epoch_fraction(), 0);
-    EXPECT_LT(whole.task.epoch_fraction(), 1);
-    whole.trainer.save(folder / "state");
-    resumed.trainer.load(folder / "state");
-    EXPECT_EQ(resumed.task.epoch_fraction(), whole.task.epoch_fraction());
-    const double loss = whole.advance(15);  // into another epoch
-    EXPECT_EQ(resumed.advance(15), loss);
-    EXPECT_EQ(resumed.model.values().to_vector(), whole.model.values().to_vector());
-  }
 }
 
 TEST(TranslationScores, TheDecidingMetricIsFirstAndTheOthersAreBesideIt) {

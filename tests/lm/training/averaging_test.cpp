@@ -9,11 +9,10 @@ namespace {
 
 // The whole way: raw weights; the trigger; their average, which is evaluated while they go on.
 TEST(Training, AveragesFromTheTriggerOn) {
-  const std::vector<int32_t> ids = some_ids();
   Recipe recipe = averaging_recipe();
-  Training training(recipe, 11, ids);
+  Training training(recipe, 11, small_text);
   recipe.trainer.averaging = Averaging::never;
-  Training raw(recipe, 11, ids);
+  Training raw(recipe, 11, small_text);
   std::vector<double> sums;
   int count = 0;
   const auto take = [&] {
@@ -49,11 +48,10 @@ TEST(Training, AveragesFromTheTriggerOn) {
 }
 
 TEST(Training, TheNonMonotonicCriterionEndsIt) {
-  const std::vector<int32_t> ids = some_ids();
   const TemporaryFolder folder;
   Recipe recipe = averaging_recipe();
   set(recipe, "train.averaging=always train.non_monotonic_stopping=true train.epochs=1");
-  Training training(recipe, 11, ids);
+  Training training(recipe, 11, small_text);
   training.trainer.set_baseline({.metrics = {{"nats", 1}}});  // to be beaten, but no loss of this training
   EXPECT_TRUE(training.trainer.is_validated());
   for (const double loss : {3.0, 2.0, 2.5, 1.5, 2.25}) {
@@ -63,7 +61,7 @@ TEST(Training, TheNonMonotonicCriterionEndsIt) {
     EXPECT_EQ(is_finished(recipe.trainer, folder / "state"), training.trainer.done());
   }
   EXPECT_TRUE(training.trainer.done());
-  Training resumed(recipe, 11, ids);
+  Training resumed(recipe, 11, small_text);
   resumed.trainer.load(folder / "state");
   EXPECT_TRUE(resumed.trainer.done());
   EXPECT_TRUE(resumed.trainer.has_best());

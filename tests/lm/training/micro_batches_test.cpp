@@ -49,11 +49,10 @@ TEST(Training, LinesWithoutTheirPaddingGiveTheSameUpdates) {
 }
 
 TEST(Training, MicroBatchesTrainAsTheWholeBatchDoes) {
-  const std::vector<int32_t> ids = some_ids();
   Recipe recipe = rich_recipe(Batching::streams);
-  Training parts(recipe, 11, ids);
+  Training parts(recipe, 11, small_text);
   recipe.language_model().train.micro_batch = 0;
-  Training whole(recipe, 11, ids);
+  Training whole(recipe, 11, small_text);
   updates(parts, 3);
   updates(whole, 3);
   const std::vector<real> a = parts.model.values().to_vector(), b = whole.model.values().to_vector();
@@ -62,11 +61,10 @@ TEST(Training, MicroBatchesTrainAsTheWholeBatchDoes) {
 }
 
 TEST(Training, MicroBatchesHaveTheirShareOfThePenalties) {
-  const std::vector<int32_t> ids = some_ids();
   Recipe recipe = averaging_recipe();
-  Training parts(recipe, 11, ids);
+  Training parts(recipe, 11, small_text);
   recipe.language_model().train.micro_batch = 0;
-  Training whole(recipe, 11, ids);
+  Training whole(recipe, 11, small_text);
   const auto gradients = [](Training& training) {
     training.trainer.next_batch();
     update(training);
@@ -77,7 +75,6 @@ TEST(Training, MicroBatchesHaveTheirShareOfThePenalties) {
 }
 
 TEST(Training, RefusesMicroBatchesThatDoNotDivideTheBatch) {
-  const std::vector<int32_t> ids = some_ids();
   LanguageModelOptions small;
   small.hidden = {4};
   LanguageModel model(small, 11);
@@ -85,7 +82,7 @@ TEST(Training, RefusesMicroBatchesThatDoNotDivideTheBatch) {
   for (const int64_t micro_batch : {3, -1, 40}) {
     options.micro_batch = micro_batch;
     EXPECT_EQ(
-        error_of([&] { LanguageModelling(model, options, ids); }),
+        error_of([&] { LanguageModelling(model, options, small_text); }),
         micro_batch < 0
             ? "micro_batch = -1: expected an integer, at least 0"
             : fmt::format("micro_batch = {} does not divide the batch of 20: set it to a divisor, or to 0",

@@ -324,6 +324,7 @@ TEST(Ranks, TrainSeveralTasksAsOneProcessDoes) {
 TEST(Ranks, AnyNumberOfThemResumesWhatAnotherHasSaved) {
   expect_resumes_alone(made<LanguageModelTraining>());
   expect_resumes_alone(translation(small<EncoderDecoderOptions>(), {.batch = 7}));
+  expect_resumes_alone(translation(small<EncoderDecoderOptions>(), {.batch = 40, .by = BatchBy::symbols}));
   expect_resumes_alone(made<MultiTaskTraining>());
 }
 

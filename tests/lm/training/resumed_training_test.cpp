@@ -13,9 +13,8 @@ class ResumedTraining : public testing::TestWithParam<std::string> {};
 
 TEST_P(ResumedTraining, GoesOnFromASavedStateWithTheSameBits) {
   const TemporaryFolder folder;
-  const std::vector<int32_t> ids = some_ids();
   const Recipe recipe = small_recipe_that_ends(GetParam());
-  Training whole(recipe, 11, ids), resumed(recipe, 11, ids);
+  Training whole(recipe, 11, small_text), resumed(recipe, 11, small_text);
   updates(whole, 3);
   EXPECT_TRUE(whole.trainer.validated({.metrics = {{"nats", 2.5}}}));
   EXPECT_FALSE(whole.trainer.validated({.metrics = {{"nats", 2.75}}}));
@@ -38,9 +37,8 @@ class ResumedTrainingOnBatches : public testing::TestWithParam<Batching> {};
 
 TEST_P(ResumedTrainingOnBatches, GoesOnFromASavedStateWithTheSameBits) {
   const TemporaryFolder folder;
-  const std::vector<int32_t> ids = some_ids();
   const Recipe recipe = rich_recipe(GetParam());
-  Training whole(recipe, 11, ids, 3), resumed(recipe, 11, ids, 3);
+  Training whole(recipe, 11, small_text, 3), resumed(recipe, 11, small_text, 3);
   int64_t symbols = 0;
   while (whole.trainer.next_batch()) symbols += update(whole).scored;
   EXPECT_EQ(symbols, whole.task.scored_per_epoch());
@@ -62,12 +60,11 @@ INSTANTIATE_TEST_SUITE_P(EveryBatching, ResumedTrainingOnBatches,
 
 TEST(Training, ZeroesTheStateAfterEverySoManySteps) {
   const TemporaryFolder folder;
-  const std::vector<int32_t> ids = some_ids();
   for (const char* cell : {"lstm", "bn_lstm"}) {
     SCOPED_TRACE(cell);
     Recipe recipe = small_recipe(cell);
     recipe.language_model().train.reset_every = 3;
-    Training training(recipe, 11, ids), resumed(recipe, 11, ids);
+    Training training(recipe, 11, small_text), resumed(recipe, 11, small_text);
     const Tensor h({recipe.language_model().train.batches.batch, 6});
     for (int step = 1; step <= 7; ++step) {
       updates(training, 1);
@@ -88,13 +85,12 @@ TEST(Training, ZeroesTheStateAfterEverySoManySteps) {
 }
 
 TEST(Training, AveragingGoesOnFromASavedStateWithTheSameBits) {
-  const std::vector<int32_t> ids = some_ids();
   const TemporaryFolder folder;
   for (const Averaging averaging : {Averaging::non_monotonic, Averaging::always}) {
     for (const int64_t saved_after : {2, 4}) {  // evaluations: before the trigger and after it
       Recipe recipe = averaging_recipe();
       recipe.trainer.averaging = averaging;
-      Training whole(recipe, 11, ids), resumed(recipe, 11, ids);
+      Training whole(recipe, 11, small_text), resumed(recipe, 11, small_text);
       const std::vector<double> losses = {2.5, 2.25, 3, 2, 2.75};
       const auto train = [&](Training& training, int64_t from, int64_t to) {
         for (int64_t i = from; i < to; ++i) {
@@ -119,8 +115,7 @@ TEST(Training, AveragingGoesOnFromASavedStateWithTheSameBits) {
 // What it has staged, and has not told, is of the training before.
 TEST(Training, BeginsAnewWithAState) {
   const TemporaryFolder folder;
-  const std::vector<int32_t> ids = some_ids();
-  Training training(small_recipe("rnn"), 11, ids);
+  Training training(small_recipe("rnn"), 11, small_text);
   training.trainer.save(folder / "state");
   ASSERT_TRUE(training.trainer.next_batch());
   EXPECT_THROW(training.trainer.save(folder / "state"), Error);
@@ -134,8 +129,8 @@ TEST(Training, BeginsAnewWithAState) {
 
 TEST(Training, CountsItsSecondsAcrossResumes) {
   const TemporaryFolder folder;
-  const std::vector<int32_t> ids = some_ids();
-  Training first(small_recipe_that_ends("gru"), 11, ids), second(small_recipe_that_ends("gru"), 11, ids);
+  Training first(small_recipe_that_ends("gru"), 11, small_text),
+      second(small_recipe_that_ends("gru"), 11, small_text);
   EXPECT_EQ(first.trainer.seconds(), 0);
   updates(first, 2);
   EXPECT_GT(first.trainer.seconds(), 0);

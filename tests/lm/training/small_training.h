@@ -20,6 +20,8 @@ inline std::vector<int32_t> some_ids(size_t count = 400) {
   return ids;
 }
 
+inline const std::vector<int32_t> small_text = some_ids();
+
 /// Changes settings of a recipe, as `lm train --set` does.
 inline void set(Recipe& recipe, const std::string& settings) {
   std::istringstream words(settings);

@@ -14,6 +14,8 @@
 namespace rondo {
 namespace {
 
+const std::vector<int32_t> longer_text = some_ids(1200);
+
 /// Everything that changes from step to step: masks, Adam's corrections, lengths and so rates, and whether
 /// the state goes on.
 Recipe recipe_of(const std::string& cell) {
@@ -55,20 +57,19 @@ auto trained(const Recipe& recipe, const std::vector<int32_t>& ids, bool replays
 
 TEST(GpuStep, ReplayedIsEager) {
   NEED_GPU();
-  const std::vector<int32_t> ids = some_ids(1200);
   for (const Recipe& recipe :
        {recipe_of("lstm"), recipe_of("mi_lstm"), awd_recipe(), recipe_with_trained_initial_states()})
-    EXPECT_EQ(trained(recipe, ids, true), trained(recipe, ids, false)) << recipe.language_model().model.cell;
+    EXPECT_EQ(trained(recipe, longer_text, true), trained(recipe, longer_text, false))
+        << recipe.language_model().model.cell;
 }
 
 // Eager steps between replayed ones round the weights into memory that graphs write, too.
 TEST(GpuStep, InBf16ReplayedIsEager) {
   NEED_GPU();
   const WithPrecision in_force(Precision::bf16);
-  const std::vector<int32_t> ids = some_ids(1200);
   for (const Recipe& recipe : {recipe_of("lstm"), awd_recipe()}) {
     const auto trained_with = [&](bool replays) {
-      Training training(recipe, 11, ids, {}, Device::cuda);
+      Training training(recipe, 11, longer_text, {}, Device::cuda);
       double nats = 0;
       for (int i = 0; i < 3; ++i) {
         training.trainer.set_replay(replays);
@@ -135,9 +136,8 @@ TEST(GpuStep, KeepsTheGraphsOfTheKindsThatRanLast) {
 
 TEST(GpuStep, IsTheCpus) {
   NEED_GPU();
-  const std::vector<int32_t> ids = some_ids(1200);
   for (const Recipe& recipe : {awd_recipe(), recipe_with_trained_initial_states()}) {
-    Training on_cpu(recipe, 11, ids), on_gpu(recipe, 11, ids, {}, Device::cuda);
+    Training on_cpu(recipe, 11, longer_text), on_gpu(recipe, 11, longer_text, {}, Device::cuda);
     for (int i = 0; i < 20 && on_cpu.trainer.next_batch() && on_gpu.trainer.next_batch(); ++i) {
       const StepMetrics expected = update(on_cpu), got = update(on_gpu);
       // Float sums in another order; the difference grows with the steps.
@@ -152,7 +152,6 @@ TEST(GpuStep, IsTheCpus) {
 // One-hot symbols, lines of which not all is scored; batch normalisation, whose steps are run as they are.
 TEST(GpuStep, IsTheCpusOfLinesAndOfNormalisedBatches) {
   NEED_GPU();
-  const std::vector<int32_t> ids = some_ids(1200);
   Recipe lines = recipe_of("lstm"), normalised = recipe_of("bn_lstm");
   for (Recipe* it : {&lines, &normalised})
     set(*it, "model.tied=false train.length_deviation=0 train.averaging=never");
@@ -167,7 +166,7 @@ TEST(GpuStep, IsTheCpusOfLinesAndOfNormalisedBatches) {
        {std::pair(lines, Precision::fp32), std::pair(lines, Precision::bf16),
         std::pair(mixed, Precision::bf16), std::pair(normalised, Precision::fp32)}) {
     const WithPrecision in_force(precision);
-    Training on_cpu(recipe, 11, ids, 3), on_gpu(recipe, 11, ids, 3, Device::cuda);
+    Training on_cpu(recipe, 11, longer_text, 3), on_gpu(recipe, 11, longer_text, 3, Device::cuda);
     for (int i = 0; i < 20 && on_cpu.trainer.next_batch() && on_gpu.trainer.next_batch(); ++i) {
       const double expected = update(on_cpu).loss;
       EXPECT_NEAR(update(on_gpu).loss, expected, 1e-4 * expected) << recipe.language_model().model.cell << i;
@@ -178,8 +177,7 @@ TEST(GpuStep, IsTheCpusOfLinesAndOfNormalisedBatches) {
 
 TEST(GpuStep, StopsForGoodWhereALossIsNotFinite) {
   NEED_GPU();
-  const std::vector<int32_t> ids = some_ids(1200);
-  Training training(recipe_of("lstm"), 11, ids, {}, Device::cuda);
+  Training training(recipe_of("lstm"), 11, longer_text, {}, Device::cuda);
   advance(training, 20);
   training.trainer.metrics();
   std::vector<real> values = training.model.values().to_vector();
@@ -200,11 +198,11 @@ TEST(GpuStep, StopsForGoodWhereALossIsNotFinite) {
 TEST(GpuStep, AfterOneThatIsNotFiniteALoadedStateIsThatOfANewTraining) {
   NEED_GPU();
   const TemporaryFolder folder;
-  const std::vector<int32_t> ids = some_ids(1200);
   for (const Precision precision : {Precision::fp32, Precision::bf16})
     for (const Recipe& recipe : {recipe_of("lstm"), recipe_of("mi_lstm"), awd_recipe()}) {
       const WithPrecision in_force(precision);
-      Training diverged(recipe, 11, ids, {}, Device::cuda), fresh(recipe, 11, ids, {}, Device::cuda);
+      Training diverged(recipe, 11, longer_text, {}, Device::cuda),
+          fresh(recipe, 11, longer_text, {}, Device::cuda);
       advance(diverged, 4);
       diverged.trainer.metrics();
       diverged.trainer.save(folder / "state", 0);
@@ -277,9 +275,8 @@ TEST(StepOnGpu, GradientsAreAddedUpWhileOthersAreComputed) {
     Recipe recipe = small_recipe("lstm");
     recipe.language_model().model.hidden = {1024};  // a layer's weights are one piece or more
     recipe.language_model().model.regularization.weight_drop = drops ? 0.5 : 0;
-    const std::vector<int32_t> ids = some_ids();
     RankBesideAnIdleOne ranks;
-    Training training(recipe, 11, ids, {}, Device::cuda);
+    Training training(recipe, 11, small_text, {}, Device::cuda);
     training.trainer.join(ranks);
     advance(training, 1);
     ASSERT_GE(ranks.begun.size(), 3u) << "two pieces, and the loss";
@@ -303,12 +300,11 @@ TEST(StepOnGpu, SymbolsMayChangeOnlyWhereTheStepMayBeReplayed) {
     }
     bool may_change = false;
   };
-  const std::vector<int32_t> ids = some_ids();
   for (const auto& [cell, alone] : {std::pair("lstm", true), {"lstm", false}, {"bn_lstm", true}}) {
     const Recipe recipe = small_recipe(cell);
     RankBesideAnIdleOne ranks;
     LanguageModel model(model_options(recipe.language_model()), 11, 1, Device::cuda);
-    Watched task(model, recipe.language_model().train, ids);
+    Watched task(model, recipe.language_model().train, small_text);
     Trainer trainer(task, recipe.trainer);
     if (!alone) trainer.join(ranks);
     ASSERT_TRUE(trainer.next_batch());

@@ -23,8 +23,7 @@ Recipe plain_averaging_recipe() {
 
 TEST(TrainingState, RefusesNumbersThatNoTrainingHas) {
   const TemporaryFolder folder;
-  const std::vector<int32_t> ids = some_ids();
-  Training training(plain_averaging_recipe(), 11, ids);
+  Training training(plain_averaging_recipe(), 11, small_text);
   training.trainer.save(folder / "state", 0);
   const TensorsInMemory good(folder / "state");
   const std::string huge = "9223372036854775807";  // which another step would overflow
@@ -46,13 +45,12 @@ TEST(TrainingState, RefusesNumbersThatNoTrainingHas) {
 
 TEST(TrainingState, RefusesMomentsThatAreBelowZero) {
   const TemporaryFolder folder;
-  const std::vector<int32_t> ids = some_ids();
   for (const auto& [optimizer, moment] : {std::pair(OptimizerKind::adam, "second_moment"),
                                           {OptimizerKind::adamw, "second_moment"},
                                           {OptimizerKind::rmsprop, "mean_square"}}) {
     Recipe recipe = small_recipe("rnn");
     recipe.trainer.optimizer.kind = optimizer;
-    Training training(recipe, 11, ids);
+    Training training(recipe, 11, small_text);
     advance(training, 1);
     training.trainer.save(folder / "state", 0);
     TensorsInMemory file(folder / "state");
@@ -68,8 +66,7 @@ TEST(TrainingState, RefusesMomentsThatAreBelowZero) {
 // What would be saved could not be read again: what was saved before stays.
 TEST(TrainingState, SavesNothingThatIsNotFinite) {
   const TemporaryFolder folder;
-  const std::vector<int32_t> ids = some_ids();
-  Training training(small_recipe("rnn"), 11, ids);
+  Training training(small_recipe("rnn"), 11, small_text);
   training.trainer.save(folder / "state", 0);
   save_model(folder / "model", training.model);
   const std::string state = bytes_of_file(folder / "state"), model = bytes_of_file(folder / "model");
@@ -84,10 +81,9 @@ TEST(TrainingState, SavesNothingThatIsNotFinite) {
 
 TEST(TrainingState, KnowsThatEarlyStoppingHasEndedTheTraining) {
   const TemporaryFolder folder;
-  const std::vector<int32_t> ids = some_ids();
   Recipe recipe = small_recipe("rnn");
   recipe.trainer.early_stopping = 2;
-  Training training(recipe, 11, ids);
+  Training training(recipe, 11, small_text);
   for (const double loss : {2.0, 2.5, 2.25}) {
     EXPECT_FALSE(training.trainer.done()) << loss;
     training.trainer.validated({.metrics = {{"nats", loss}}});
@@ -99,8 +95,7 @@ TEST(TrainingState, KnowsThatEarlyStoppingHasEndedTheTraining) {
 
 TEST(LoadModel, RefusesWeightsThatAreNotFinite) {
   const TemporaryFolder folder;
-  const std::vector<int32_t> ids = some_ids();
-  Training training(small_recipe("rnn"), 11, ids);
+  Training training(small_recipe("rnn"), 11, small_text);
   save_model(folder / "model", training.model);
   TensorsInMemory file(folder / "model");
   file.set_first("embedding.weight", NAN);

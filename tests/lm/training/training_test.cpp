@@ -23,11 +23,10 @@ namespace {
 TEST(TrainingInBf16, LosesWhatATrainingInFp32Loses) {
   Recipe recipe = small_recipe("lstm");
   set(recipe, "model.embedding=24 model.hidden=[40] train.learning_rate=0.005");
-  const std::vector<int32_t> ids = some_ids();
   std::vector<double> losses[2];
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
     const WithPrecision in(precision);
-    Training training(recipe, 11, ids);
+    Training training(recipe, 11, small_text);
     for (int i = 0; i < 200; ++i) {
       advance(training, 1);
       losses[precision == Precision::bf16].push_back(training.trainer.metrics().mean_loss());
@@ -47,8 +46,7 @@ class TrainingTest : public testing::TestWithParam<std::string> {};
 TEST_P(TrainingTest, ASteadyUpdateAsksTheSystemForNothing) {
   Recipe recipe = small_recipe_that_ends(GetParam());
   recipe.trainer.clip = 0.1;
-  const std::vector<int32_t> ids = some_ids();
-  Training training(recipe, 11, ids);
+  Training training(recipe, 11, small_text);
   updates(training, 3);
   const size_t before = memory_statistics(Device::cpu).system_allocations;
   updates(training, 5);
@@ -58,7 +56,7 @@ TEST_P(TrainingTest, ASteadyUpdateAsksTheSystemForNothing) {
 TEST(Training, RefusesLinesOfATextWithoutALineEnd) {
   Recipe recipe = small_recipe_that_ends("gru");
   recipe.language_model().train.batches.batching = Batching::lines;
-  EXPECT_EQ(error_of([&] { Training(recipe, 11, some_ids()); }),
+  EXPECT_EQ(error_of([&] { Training(recipe, 11, small_text); }),
             "data.batching = \"lines\": the training text has no line end");
 }
 
@@ -74,9 +72,8 @@ TEST(Training, RefusesABatchThatScoresOrReportsNothing) {
     void carry_state(int64_t) override {}
     bool scores_nothing = true;
   };
-  const std::vector<int32_t> ids = some_ids();
   LanguageModel model({{.embedding = 4}, {5}}, 11);
-  Silent silent(model, {}, ids, ids);
+  Silent silent(model, {}, small_text, small_text);
   const auto step = [&] {
     Trainer trainer(silent, {});
     trainer.next_batch();
@@ -107,20 +104,18 @@ INSTANTIATE_TEST_SUITE_P(EveryCell, TrainingTest, testing::ValuesIn(cell_names()
                          [](const auto& instance) { return instance.param; });
 
 TEST(Training, PenaltiesAreNotInTheLossThatIsLogged) {
-  const std::vector<int32_t> ids = some_ids();
   const Recipe recipe = averaging_recipe(), plain = averaging_recipe();
   plain.language_model().train.activation_regularization =
       plain.language_model().train.temporal_regularization = 0;
-  Training with(recipe, 11, ids), without(plain, 11, ids);
+  Training with(recipe, 11, small_text), without(plain, 11, small_text);
   with.trainer.next_batch();
   without.trainer.next_batch();
   EXPECT_EQ(update(with).loss, update(without).loss);
 }
 
 TEST(Training, TheRateOfAStepIsInProportionToItsOwnChunk) {
-  const std::vector<int32_t> ids = some_ids();
   Recipe recipe = averaging_recipe();
-  Training training(recipe, 11, ids);
+  Training training(recipe, 11, small_text);
   std::set<int64_t> lengths;
   while (training.trainer.next_batch()) {
     EXPECT_DOUBLE_EQ(update(training).learning_rate,
@@ -129,7 +124,7 @@ TEST(Training, TheRateOfAStepIsInProportionToItsOwnChunk) {
   }
   EXPECT_GT(lengths.size(), 2u);
   recipe.language_model().train.loss = LossScale::sum_over_time;
-  Training sums(recipe, 11, ids);
+  Training sums(recipe, 11, small_text);
   while (sums.trainer.next_batch()) EXPECT_EQ(update(sums).learning_rate, 0.5);
 }
 
@@ -139,10 +134,9 @@ TEST(Training, WithWeightNoiseUpdatesTheWeightsWithoutIt) {
   recipe.language_model().model.dropout = 0;
   recipe.trainer.optimizer = {.kind = OptimizerKind::sgd};
   set(recipe, "train.learning_rate=0.5 train.weight_noise=0.1");
-  const std::vector<int32_t> ids = some_ids();
-  Training noisy(recipe, 11, ids);
+  Training noisy(recipe, 11, small_text);
   recipe.trainer.weight_noise = 0;
-  Training plain(recipe, 11, ids);
+  Training plain(recipe, 11, small_text);
   const std::vector<real> start = plain.model.values().to_vector();
   for (Training* it : {&noisy, &plain}) ASSERT_TRUE(it->trainer.next_batch());
   const double loss = update(noisy).loss;
@@ -173,8 +167,7 @@ std::vector<real> h0_of(const Training& training) {
 }
 
 TEST(TrainedInitialStatesOfLanguageModels, LearnWhereAStateBegins) {
-  const std::vector<int32_t> ids = some_ids();
-  Training crops(recipe_of(Batching::crops), 11, ids, 0);
+  Training crops(recipe_of(Batching::crops), 11, small_text, 0);
   for (int step = 0; step < 3; ++step) {
     const std::vector<real> before = h0_of(crops);
     advance(crops, 1);
@@ -182,7 +175,7 @@ TEST(TrainedInitialStatesOfLanguageModels, LearnWhereAStateBegins) {
   }
   Recipe recipe = recipe_of(Batching::streams);
   recipe.language_model().train.reset_every = 3;
-  Training streams(recipe, 11, ids, 0);
+  Training streams(recipe, 11, small_text, 0);
   std::vector<bool> learns;
   for (int step = 0; step < 7; ++step) {
     const std::vector<real> before = h0_of(streams);
