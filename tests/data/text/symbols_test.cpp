@@ -113,14 +113,6 @@ TEST(SymbolWriter, JoinsWordsWithSpaces) {
   EXPECT_EQ(join({"a", " ", "\xc3\xa9", "\n"}, Unit::characters), "a \xc3\xa9\n");
 }
 
-TEST(SymbolWriter, InvertsTheReader) {
-  const std::string text =
-      "one two\n\nthr\xc3\xa9"
-      "e\n";
-  for (const Unit unit : {Unit::words, Unit::characters, Unit::bytes})
-    EXPECT_EQ(join(symbols(text, {unit}), unit), text);
-}
-
 TEST(CleanText, NormalisesAllButBytes) {
   const std::string raw =
       "\xef\xbb\xbf"
