@@ -14,6 +14,7 @@
 #include "tests/golden/golden.h"
 #include "tests/optim/flat.h"
 #include "tests/optim/state_in_memory.h"
+#include "tests/tensor/errors.h"
 
 namespace rondo {
 namespace {
@@ -258,13 +259,7 @@ TEST_P(OfEachOptimizer, HasADefaultLearningRate) {
 
 /// The text of the InputError that the options give.
 std::string refusal(const OptimizerOptions& options) {
-  const Tensor values = Tensor::zeros({4}), gradients = Tensor::zeros({4});
-  try {
-    make_optimizer(options, values, gradients);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of([&] { make_optimizer(options, Tensor::zeros({4}), Tensor::zeros({4})); });
 }
 
 TEST(Optimizer, RefusesBadOptions) {

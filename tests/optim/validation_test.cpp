@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "tensor/error.h"
 #include "tests/optim/state_in_memory.h"
+#include "tests/tensor/errors.h"
 
 namespace rondo {
 namespace {
@@ -89,12 +89,7 @@ TEST(Schedule, PlateauIsPatient) {
 }
 
 std::string refusal(const ScheduleOptions& options, double rate = 1) {
-  try {
-    Schedule schedule(options, rate);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of([&] { Schedule(options, rate); });
 }
 
 TEST(Schedule, RefusesBadOptions) {
