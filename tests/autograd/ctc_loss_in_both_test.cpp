@@ -45,7 +45,7 @@ struct Result {
 };
 
 TEST(CtcLoss, AgreesWithPyTorch) {
-  const Golden& golden = Golden::of_ctc();
+  const Golden& golden = Golden::file("ctc");
   for (const std::string name : {"short", "long"}) {
     const auto numbers = [&](const std::string& it) { return golden.values(name + "." + it); };
     const std::vector<double> ids = numbers("labels"), counts = numbers("counts"), frames = numbers("frames"),
