@@ -54,20 +54,23 @@ struct Batch {
 };
 
 EncoderDecoderOptions tiny(const std::string& cell = "lstm", Score attention = Score::general) {
-  EncoderDecoderOptions options;
+  EncoderDecoderOptions options;  // init_all: steep enough that every part matters
+  set(options, "embedding=3 hidden=4 encoder_layers=2 decoder_layers=2 readout=3 init_all=0.8");
   options.cell = cell;
-  options.embedding = 3;
-  options.hidden = 4;
-  options.encoder_layers = options.decoder_layers = 2;
   options.attention = attention;
-  options.readout = 3;
-  options.init_all = 0.8;  // steep enough that every part matters
   return options;
 }
 
-CrossEntropy loss_of(EncoderDecoder& model, const Batch& batch, double smoothing = 0) {
-  const EncoderDecoder::Source source = model.encode(batch.source);
-  return model.cross_entropy(model.decode(batch.inputs, source).readout, batch.targets, smoothing);
+/// All gradients, the loss of each symbol and the total, of smoothed labels.
+std::vector<real> numbers_of(EncoderDecoder& model, const Batch& batch) {
+  fill(model.gradients(), 0);
+  const EncoderDecoder::Output output = model.decode(batch.inputs, model.encode(batch.source));
+  const CrossEntropy loss = model.cross_entropy(output.readout, batch.targets, 0.1);
+  loss.total.backward();
+  std::vector<real> numbers = model.gradients().to_vector(), each = loss.each.to_vector();
+  numbers.insert(numbers.end(), each.begin(), each.end());
+  numbers.push_back(loss.total.value().item());
+  return numbers;
 }
 
 /// Szegedy et al. 2016, section 7: the cross entropy to (1 - e) at the target and e / V at every symbol.
@@ -189,12 +192,7 @@ TEST(EncoderDecoderValues, DoNotDependOnPadding) {
         const auto of = [&](int32_t padding) {
           Batch batch(padding);
           if (!told) batch.inputs.lengths = {};
-          fill(model.gradients(), 0);
-          const CrossEntropy loss = loss_of(model, batch, 0.1);
-          loss.total.backward();
-          std::vector<real> numbers = model.gradients().to_vector();
-          numbers.push_back(loss.total.value().item());
-          return numbers;
+          return numbers_of(model, batch);
         };
         EXPECT_EQ(of(0), of(5)) << name_of(attention);
       }
@@ -208,18 +206,13 @@ TEST(EncoderDecoder, OfRectanglesIsThatOfPackedSteps) {
         options.input_feeding = fed && attention != Score::none;
         options.bidirectional = fed;
         EncoderDecoder model(options, V, V, 11);
-        const auto numbers_of = [&](bool rectangles, int32_t padding) {
+        const auto of = [&](bool rectangles, int32_t padding) {
           Batch batch(padding);
           if (rectangles) batch.make_rectangles();
-          fill(model.gradients(), 0);
-          const CrossEntropy loss = loss_of(model, batch, 0.1);
-          loss.total.backward();
-          std::vector<real> numbers = model.gradients().to_vector(), each = loss.each.to_vector();
-          numbers.insert(numbers.end(), each.begin(), each.end());
-          return numbers;
+          return numbers_of(model, batch);
         };
-        const std::vector<real> packed = numbers_of(false, 0), rectangles = numbers_of(true, 0);
-        EXPECT_EQ(rectangles, numbers_of(true, 5)) << name_of(attention);
+        const std::vector<real> packed = of(false, 0), rectangles = of(true, 0);
+        EXPECT_EQ(rectangles, of(true, 5)) << name_of(attention);
         for (size_t i = 0; i < packed.size(); ++i)
           ASSERT_NEAR(rectangles[i], packed[i], 1e-12) << cell << ", " << name_of(attention) << ", " << i;
       }

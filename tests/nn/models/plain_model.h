@@ -8,6 +8,7 @@
 
 #include "nn/models/sequence_model.h"
 #include "tests/nn/cells/plain_gradients.h"
+#include "tests/nn/settings.h"
 
 namespace rondo {
 

@@ -44,9 +44,7 @@ void expect_same_model(const std::string& name, int64_t B, const Options& option
 template <class Options>
 Options small_options() {
   Options options;
-  options.embedding = 5;
-  options.hidden = 6;
-  options.dropout = 0.3;
+  set(options, "embedding=5 hidden=6 dropout=0.3");
   return options;
 }
 
@@ -172,10 +170,8 @@ Variable step_of_encoder_decoder(EncoderDecoder& model, Results& results) {
 class EncoderDecoderOnGpu : public testing::TestWithParam<Score> {
  protected:
   static void expect_same_on_both(const std::string& name, EncoderDecoderOptions options) {
-    options.embedding = options.readout = 6;
-    options.hidden = 8;
+    set(options, "embedding=6 readout=6 hidden=8 dropout=0.3");
     options.attention = GetParam();
-    options.dropout = 0.3;
     expect_same_model<EncoderDecoder>(name, 4, options, step_of_encoder_decoder, 23, 23);
   }
 };

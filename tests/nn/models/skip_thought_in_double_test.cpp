@@ -13,12 +13,10 @@ constexpr int64_t V = 7, E = 3;
 
 SkipThoughtOptions options_of(SkipEncoder encoder, SkipContext context, const std::string& cell = "gru") {
   SkipThoughtOptions options;
+  set(options, "embedding=3 hidden=4 init_all=0.8");  // large enough that nothing is nearly linear
   options.cell = cell;
-  options.embedding = E;
-  options.hidden = 4;
   options.encoder = encoder;
   options.context = context;
-  options.init_all = 0.8;  // large enough that nothing is nearly linear
   return options;
 }
 
