@@ -283,19 +283,22 @@ TEST(LinearCrossEntropy, KeepsNothingWithoutRecording) {
   EXPECT_GE(kept(), (64 * 4 + 1000 * 4 + 1000) * sizeof(real));
 }
 
-TEST(LinearCrossEntropy, TakesTheMemoryOfOneBlockHoweverManyRows) {
+TEST(BlockedCrossEntropy, TakesTheMemoryOfOneBlockHoweverManyRows) {
   const int64_t V = 4000, H = 1;
-  const auto peak = [&](int64_t N) {
-    const Problem problem(N, V, H);
-    problem.loss().total.backward();
-    const size_t before = bytes_in_use();
-    reset_peak_bytes(Device::cpu);
-    problem.loss().total.backward();
-    return memory_statistics(Device::cpu).peak_bytes - before;
-  };
-  const size_t few = peak(512), many = peak(1200);
-  EXPECT_LT(few, 300 * V * sizeof(real));          // of 512 rows
-  EXPECT_LT(many, few + 1200 * 3 * sizeof(real));  // a gradient and loss of each row; not V logits
+  for (const int64_t experts : {0, 10}) {
+    const int64_t K = std::max<int64_t>(experts, 1);
+    const auto peak = [&](int64_t N) {
+      const Problem problem(N, V, H, experts);
+      problem.loss().total.backward();
+      const size_t before = bytes_in_use();
+      reset_peak_bytes(Device::cpu);
+      problem.loss().total.backward();
+      return memory_statistics(Device::cpu).peak_bytes - before;
+    };
+    const size_t few = peak(512), many = peak(1200);
+    EXPECT_LT(few, 300 * V * sizeof(real));              // of 512 rows
+    EXPECT_LT(many, few + 1200 * 3 * K * sizeof(real));  // gradients and losses of each row; not V logits
+  }
 }
 
 // ---- Errors.
