@@ -15,6 +15,7 @@
 #include "tests/optim/flat.h"
 #include "tests/optim/state_in_memory.h"
 #include "tests/tensor/errors.h"
+#include "tests/tensor/near.h"
 
 namespace rondo {
 namespace {
@@ -22,13 +23,6 @@ namespace {
 const double tolerance = sizeof(real) == 4 ? 2e-6 : 1e-13;
 
 std::vector<real> reals(const std::vector<double>& numbers) { return {numbers.begin(), numbers.end()}; }
-void expect_near(const std::vector<real>& actual, const std::vector<double>& expected,
-                 const std::string& where) {
-  ASSERT_EQ(actual.size(), expected.size()) << where;
-  for (size_t i = 0; i < actual.size(); ++i)
-    EXPECT_NEAR(actual[i], expected[i], tolerance * std::max(1.0, std::fabs(expected[i])))
-        << where << " [" << i << "]";
-}
 bool all_equal(const std::vector<real>& actual, real expected) {
   return std::ranges::all_of(actual, [&](real x) { return x == expected; });
 }
@@ -99,7 +93,7 @@ TEST(Optimizer, FollowsPyTorch) {
       };
       copy(flat(row(all)), gradients);
       optimizer->step(optimizer->learning_rate());
-      expect_near(values.to_vector(), row(path), name + " step " + std::to_string(t + 1));
+      expect_near(values.to_vector(), row(path), tolerance, name + " step " + std::to_string(t + 1));
     }
   }
 }
@@ -165,8 +159,8 @@ TEST_P(OfEachOptimizer, FollowsThePlainLoop) {
           plain[i].step(rate, reals(g)[i]);
           expected.push_back(plain[i].p);
         }
-        expect_near(values.to_vector(), expected, "step " + std::to_string(optimizer->steps()));
-        expect_near(gradients.to_vector(), g, "the gradients");
+        expect_near(values.to_vector(), expected, tolerance, "step " + std::to_string(optimizer->steps()));
+        expect_near(gradients.to_vector(), g, tolerance, "the gradients");
       }
     }
   }
