@@ -29,10 +29,8 @@ TEST(GatherRows, TakesRowsOfASliceInAnyOrder) {
     EXPECT_EQ(y.value().to_vector()[2 + j], at(x.value(), 1, 0, j + 1));
     EXPECT_EQ(y.value().to_vector()[4 + j], at(x.value(), 3, 1, j + 1));
   }
-  EXPECT_EQ(any_error_of([&] {
-              gather_rows(x, tokens({0, 8}));
-            }),
-            "[gather_rows] row 8 at 1 is not in [0, 8)");
+  const Tokens beyond = tokens({0, 8});
+  EXPECT_EQ(any_error_of([&] { gather_rows(x, beyond); }), "[gather_rows] row 8 at 1 is not in [0, 8)");
 }
 
 TEST(MapRows, MovesEachRowOnceAndPutsZerosElsewhere) {
@@ -99,14 +97,11 @@ TEST(MaxOverFirst, IsTheLargestElementBeforeTheEnd) {
         largest = std::max(largest, at(x, t, b, j));
       EXPECT_EQ(y[static_cast<size_t>(b * 7 + j)], largest);
     }
-  EXPECT_EQ(any_error_of([&] {
-              max_over_first(Variable(x), {5, 0, 3});
-            }),
-            "[max_over_first] a length of 0 has no maximum");
-  EXPECT_EQ(any_error_of([&] {
-              max_over_first(Variable(x), {5, 1});
-            }),
-            "[max_over_first] 3 rows need as many lengths, got 2");
+  const auto refusal = [&](const Lengths& of) {
+    return any_error_of([&] { max_over_first(Variable(x), of); });
+  };
+  EXPECT_EQ(refusal({5, 0, 3}), "[max_over_first] a length of 0 has no maximum");
+  EXPECT_EQ(refusal({5, 1}), "[max_over_first] 3 rows need as many lengths, got 2");
 }
 
 TEST(MaxOverFirst, OfEqualElementsTheFirstHasTheGradient) {
@@ -154,11 +149,9 @@ TEST(MaskedSoftmax, IsASoftmaxOfTheFirstAndZeroBehind) {
         EXPECT_TRUE(s < lengths[static_cast<size_t>(b)] || d == 0);
       }
   EXPECT_EQ(softmax(leaf, {}).value().to_vector().size(), values.size());
-  EXPECT_EQ(any_error_of([&] { softmax(leaf, {1, 2}); }), "[softmax] 4 rows need as many lengths, got 2");
-  EXPECT_EQ(any_error_of([&] {
-              softmax(leaf, {1, 2, 22, 3});
-            }),
-            "[softmax] a length from 0 to 21 was expected: 22");
+  const auto refusal = [&](const Lengths& of) { return any_error_of([&] { softmax(leaf, of); }); };
+  EXPECT_EQ(refusal({1, 2}), "[softmax] 4 rows need as many lengths, got 2");
+  EXPECT_EQ(refusal({1, 2, 22, 3}), "[softmax] a length from 0 to 21 was expected: 22");
 }
 
 TEST(BatchedMatmul, MultipliesEachPairOfMatrices) {
@@ -182,9 +175,8 @@ TEST(BatchedMatmul, MultipliesEachPairOfMatrices) {
           ASSERT_NEAR(at(transposed.value(), n, i, j), second, 1e-10);
         }
   }
-  EXPECT_EQ(any_error_of([] {
-              batched_matmul(Variable(Tensor::zeros({2, 3, 4})), Variable(Tensor::zeros({2, 5, 4})));
-            }),
+  const Variable a(Tensor::zeros({2, 3, 4})), b(Tensor::zeros({2, 5, 4}));
+  EXPECT_EQ(any_error_of([&] { batched_matmul(a, b); }),
             "[batched_matmul] a [N, M, K] and b [N, K, P] need one N and one K: got [2, 3, 4] and [2, 5, 4]");
 }
 

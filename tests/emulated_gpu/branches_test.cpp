@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <string>
-#include <utility>
 
 #include "cuda/accesses.h"
 #include "cuda/runtime.h"

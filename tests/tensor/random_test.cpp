@@ -108,15 +108,10 @@ TEST(DropoutMask, DoesNotDependOnThreads) {
 }
 
 TEST(DropoutMask, RefusesWhatIsNoProbability) {
-  EXPECT_EQ(any_error_of([] { mask({2, 2}, {}, 1, {}); }), "[dropout] the probability is in [0, 1), got 1");
-  EXPECT_EQ(any_error_of([] {
-              mask({2, 2}, {}, -0.1, {});
-            }),
-            "[dropout] the probability is in [0, 1), got -0.1");
-  EXPECT_EQ(any_error_of([] {
-              mask({2, 2}, {}, NAN, {});
-            }),
-            "[dropout] the probability is in [0, 1), got nan");
+  const auto refusal = [](double it) { return any_error_of([it] { mask({4}, {}, it, {}); }); };
+  EXPECT_EQ(refusal(1), "[dropout] the probability is in [0, 1), got 1");
+  EXPECT_EQ(refusal(-0.1), "[dropout] the probability is in [0, 1), got -0.1");
+  EXPECT_EQ(refusal(NAN), "[dropout] the probability is in [0, 1), got nan");
 }
 
 // Element i is the quantile of word i: back to the probability by the error function of the C library.
