@@ -13,8 +13,6 @@
 namespace rondo {
 namespace {
 
-using Variables = std::vector<Variable>;
-
 /// Element (n, i, j) of a tensor of three dimensions.
 double at(const Tensor& x, int64_t n, int64_t i, int64_t j) {
   return x.data()[(n * x.shape()[1] + i) * x.row_stride() + j];
@@ -178,35 +176,6 @@ TEST(BatchedMatmul, MultipliesEachPairOfMatrices) {
   const Variable a(Tensor::zeros({2, 3, 4})), b(Tensor::zeros({2, 5, 4}));
   EXPECT_EQ(any_error_of([&] { batched_matmul(a, b); }),
             "[batched_matmul] a [N, M, K] and b [N, K, P] need one N and one K: got [2, 3, 4] and [2, 5, 4]");
-}
-
-// Products of many rows, whose gradients no difference of elements would check in time.
-TEST(Gradient, OfBatchedMatmulIsThatOfItsProducts) {
-  const auto inputs = samples({{2, 80, 70}, {2, 70, 80}});
-  const auto gradients_of = [&](const std::function<Variable(const Variables&)>& loss) {
-    Variables leaves;
-    std::vector<Tensor> gradients;
-    for (const Tensor& input : inputs) {
-      gradients.push_back(Tensor::filled(input.shape(), real(0.5)));
-      leaves.push_back(Variable::leaf(input, gradients.back()));
-    }
-    loss(leaves).backward();
-    std::vector<real> all = gradients[0].to_vector();
-    const std::vector<real> rest = gradients[1].to_vector();
-    all.insert(all.end(), rest.begin(), rest.end());
-    return all;
-  };
-  const auto batched = gradients_of([](const Variables& x) {
-    return sum(square(batched_matmul(x[0], x[1]))) + sum(square(batched_matmul(x[1], x[1], Transpose::yes)));
-  });
-  const auto one_by_one = gradients_of([](const Variables& x) {
-    Variable total(Tensor::zeros({1}));
-    for (int64_t n = 0; n < 2; ++n)
-      total = total + sum(square(matmul(x[0][n], x[1][n]))) + sum(square(linear(x[1][n], x[1][n])));
-    return total;
-  });
-  ASSERT_EQ(batched.size(), one_by_one.size());
-  for (size_t i = 0; i < batched.size(); ++i) ASSERT_NEAR(batched[i], one_by_one[i], 1e-8) << i;
 }
 
 TEST(LayerNorm, IsThePaperEquation) {

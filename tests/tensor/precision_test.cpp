@@ -281,24 +281,28 @@ TEST_F(Bf16, AKeptCopyGivesTheSameBitsInBothOrders) {
   set_threads(before);
 }
 
+// In fp32, too; of the larger ones all threads compute each.
 TEST_F(Bf16, ABatchIsItsProducts) {
-  constexpr int64_t N = 7, m = 12, n = 35, k = 50;
-  for (Transpose transpose_a : {Transpose::no, Transpose::yes})
-    for (Transpose transpose_b : {Transpose::no, Transpose::yes})
-      for (const bool add : {false, true}) {
-        const bool ta = transpose_a == Transpose::yes, tb = transpose_b == Transpose::yes;
-        const Tensor a({N, ta ? k : m, ta ? m : k}), b({N, tb ? n : k, tb ? k : n}), c({N, m, n});
-        fill_uniform(a, {.seed = 1}, -1, 1);
-        fill_uniform(b, {.seed = 2}, -1, 1);
-        fill_uniform(c, {.seed = 3}, -1, 1);
-        for (const Multiplication& by : all_multiplications()) {
-          multiply_by(by);
-          const Tensor batch = clone(c), each = clone(c);
-          batched_gemm(a, transpose_a, b, transpose_b, add, batch);
-          for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, add, each[i]);
-          EXPECT_EQ(batch.to_vector(), each.to_vector()) << name_of(by);
+  constexpr int64_t N = 7;
+  std::vector<Multiplication> ways = all_multiplications();
+  ways.push_back(multiplication_of_fp32());
+  for (const auto& [m, n, k] : {Size{12, 35, 50}, {80, 70, 60}})
+    for (Transpose transpose_a : {Transpose::no, Transpose::yes})
+      for (Transpose transpose_b : {Transpose::no, Transpose::yes})
+        for (const bool add : {false, true}) {
+          const bool ta = transpose_a == Transpose::yes, tb = transpose_b == Transpose::yes;
+          const Tensor a({N, ta ? k : m, ta ? m : k}), b({N, tb ? n : k, tb ? k : n}), c({N, m, n});
+          fill_uniform(a, {.seed = 1}, -1, 1);
+          fill_uniform(b, {.seed = 2}, -1, 1);
+          fill_uniform(c, {.seed = 3}, -1, 1);
+          for (const Multiplication& by : ways) {
+            multiply_by(by);
+            const Tensor batch = clone(c), each = clone(c);
+            batched_gemm(a, transpose_a, b, transpose_b, add, batch);
+            for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, add, each[i]);
+            EXPECT_EQ(batch.to_vector(), each.to_vector()) << name_of(by);
+          }
         }
-      }
 }
 
 TEST_F(Bf16, LeavesSubnormalNumbersToOthers) {
