@@ -85,8 +85,7 @@ TEST(ParallelText, FilesMayBePacked) {
   const TemporaryFolder folder;
   write_pairs(folder);
   std::filesystem::remove(folder / "train.de");
-  folder.write("train.de.gz", gzip_of("\xef\xbb\xbf"
-                                      "eins\r\nzwei\r\n"));
+  folder.write("train.de.gz", gzip_of("\ufeffeins\r\nzwei\r\n"));
   EXPECT_EQ(open_parallel_text(folder.path(), german_english, Unit::words).train.source.content,
             "eins\nzwei\n");
   folder.write("train.de", "eins\nzwei\n");

@@ -24,9 +24,7 @@ TEST(Split, Names) {
 }
 
 TEST(CleanText, LeavesEverythingElse) {
-  const std::string text =
-      "a\rb\n\n\xef\xbb\xbf"
-      "c\r\r";
+  const std::string text = "a\rb\n\n\ufeffc\r\r";
   EXPECT_EQ(clean_text(text, "f.txt", Unit::words).content, text);
   EXPECT_TRUE(clean_text(text, "f.txt", Unit::words).notes.empty());
   EXPECT_EQ(clean_text("a\r\r\n", "f.txt", Unit::words).content, "a\r\n");  // one line end, one lone CR
@@ -36,9 +34,7 @@ TEST(OpenCorpus, Folder) {
   const TemporaryFolder folder;
   folder.write("train.txt", "a b\r\n");
   folder.write("valid.txt", "b\n");
-  folder.write("test.txt",
-               "\xef\xbb\xbf"
-               "a\n");
+  folder.write("test.txt", "\ufeffa\n");
   const CorpusText corpus = open_corpus(folder.path(), Unit::words);
   EXPECT_EQ(corpus.at(Split::train).content, "a b\n");
   EXPECT_EQ(corpus.at(Split::valid).content, "b\n");

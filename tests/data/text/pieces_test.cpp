@@ -41,17 +41,7 @@ class PiecesTest : public testing::TestWithParam<PieceModelKind> {
   }
   /// Sentences of two frequent words and many words of a few syllables.
   static Text text() {
-    const std::vector<std::string> syllables{"ka",
-                                             "mo",
-                                             "sti",
-                                             "ren",
-                                             "gr\xc3\xbc",
-                                             "lo",
-                                             "pa",
-                                             "ent",
-                                             "\xc3\x9f"
-                                             "e",
-                                             "un"};
+    const std::vector<std::string> syllables{"ka", "mo", "sti", "ren", "grü", "lo", "pa", "ent", "ße", "un"};
     std::mt19937 random(1);
     std::string content;
     for (int line = 0; line < 400; ++line) {

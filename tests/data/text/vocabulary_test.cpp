@@ -139,12 +139,7 @@ TEST(Vocabulary, EncodesOtherText) {
   EXPECT_EQ(encoded.unknowns, 4);
   EXPECT_EQ(encoded.missing, (Strings{"x", "y"}));
   EXPECT_EQ(vocabulary.encode("a b", "f", LastLine::goes_on).ids, (Ids{1, 2}));
-  EXPECT_EQ(make("ab", bytes)
-                .encode("b\xff"
-                        "a",
-                        "f")
-                .ids,
-            (Ids{1, 2, 0}));
+  EXPECT_EQ(make("ab", bytes).encode(std::string("b\xff") + "a", "f").ids, (Ids{1, 2, 0}));
 }
 
 TEST(Vocabulary, DecodesWhatItEncoded) {
