@@ -43,12 +43,6 @@ TEST(RandomKey, KeysThatDifferInAnythingGiveOtherNumbers) {
   EXPECT_EQ(static_cast<int64_t>(seen.size()), entries);
 }
 
-TEST(RandomKey, BlocksHoldTheWordsOfFourIndices) {
-  const RandomKey key{.seed = 9, .name = 8, .draw = 7, .update = 6};
-  for (uint64_t index : {uint64_t{0}, uint64_t{5}, uint64_t{1} << 36})
-    EXPECT_EQ(key.bits(index), key.block(index / 4).word[index % 4]);
-}
-
 TEST(Random, NamesHash) {
   EXPECT_EQ(hash_of(""), 0x811c9dc5u);  // FNV-1a's published values
   EXPECT_EQ(hash_of("a"), 0xe40c292cu);

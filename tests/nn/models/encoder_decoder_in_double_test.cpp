@@ -12,38 +12,17 @@ namespace rondo::encoder_decoder_test {
 namespace {
 
 constexpr int64_t B = 3, S = 4, T = 5, V = 6;
-constexpr int32_t end = 0;
 
-/// Sources and targets, with their end symbols, of different lengths in different orders.
-struct Pair {
-  std::vector<int32_t> source, target;
-};
-const std::vector<Pair> pairs = {
-    {{3, 1, end}, {2, 2, 5, 1, end}}, {{4, 5, 2, end}, {1, end}}, {{end}, {3, 4, end}}};
-
-/// [steps, B] with `padding` where a sentence has ended.
-std::vector<int32_t> batched(int64_t steps, int32_t padding,
-                             const std::function<std::vector<int32_t>(const Pair&)>& part) {
-  std::vector<int32_t> ids(static_cast<size_t>(steps * B), padding);
-  for (size_t b = 0; b < pairs.size(); ++b) {
-    const std::vector<int32_t> sentence = part(pairs[b]);
-    for (size_t t = 0; t < sentence.size(); ++t) ids[t * B + b] = sentence[t];
-  }
-  return ids;
-}
-std::vector<int32_t> inputs_of(const Pair& pair) {
-  std::vector<int32_t> inputs = pair.target;
-  inputs.insert(inputs.begin(), end);
-  inputs.pop_back();
-  return inputs;
-}
+// Of different lengths in different orders; symbol 0 ends a sentence. What a decoder writes, and reads.
+const IdLists sources = {{3, 1, 0}, {4, 5, 2, 0}, {0}}, written = {{2, 2, 5, 1, 0}, {1, 0}, {3, 4, 0}},
+              read = one_step_late(written);
 
 /// The three sentences as a batch. Padding is any symbol.
 struct Batch {
   explicit Batch(int32_t padding = 0)
-      : source{tokens(batched(S, padding, [](const Pair& it) { return it.source; })), S, B, {3, 4, 1}},
-        inputs{tokens(batched(T, padding, inputs_of)), T, B, {5, 2, 3}},
-        targets(tokens(batched(T, -1, [](const Pair& it) { return it.target; }))) {}
+      : source(batch_of(sources, S, padding)),
+        inputs(batch_of(read, T, padding)),
+        targets(batch_of(written, T, -1).ids) {}
   /// So that a GPU could replay it.
   void make_rectangles() {
     source.lengths = rectangle(source.lengths, S);
@@ -77,11 +56,11 @@ std::vector<real> numbers_of(EncoderDecoder& model, const Batch& batch) {
 Number plain_loss(const EncoderDecoderOptions& options, const Parameters& parameters, double smoothing) {
   const PlainEncoderDecoder model(options, parameters);
   Number loss = 0;
-  for (const Pair& pair : pairs) {
-    const auto steps = model.read(pair.source, inputs_of(pair));
+  for (size_t b = 0; b < B; ++b) {
+    const auto steps = model.read(sources[b], read[b]);
     for (size_t t = 0; t < steps.size(); ++t)
       for (int32_t v = 0; v < V; ++v)
-        loss -= ((v == pair.target[t] ? 1 - smoothing : 0) + smoothing / V) *
+        loss -= ((v == written[b][t] ? 1 - smoothing : 0) + smoothing / V) *
                 steps[t].log_p[static_cast<size_t>(v)];
   }
   return loss;
@@ -104,10 +83,10 @@ void expect_plain(const EncoderDecoderOptions& options, double smoothing = 0) {
   }
   const std::vector<real> attention = attends ? output.attention.value().to_vector() : std::vector<real>();
   for (size_t b = 0; b < B; ++b) {
-    const auto steps = plain.read(pairs[b].source, inputs_of(pairs[b]));
+    const auto steps = plain.read(sources[b], read[b]);
     for (size_t t = 0; t < T; ++t) {
       const bool scored = t < steps.size();
-      const auto y = static_cast<size_t>(scored ? pairs[b].target[t] : 0);
+      const auto y = static_cast<size_t>(scored ? written[b][t] : 0);
       EXPECT_NEAR(each[t * B + b], scored ? -steps[t].log_p[y].real() : 0, 1e-12);
       for (size_t s = 0; attends && scored && s < S; ++s)
         EXPECT_NEAR(attention[(t * B + b) * S + s],

@@ -24,15 +24,6 @@ SkipThoughtOptions options_of(SkipEncoder encoder, SkipContext context, const st
 const std::vector<Ids> middles = {{1, 4, 2, 5, 0}, {3, 0}, {2, 6, 0}};
 const std::vector<Ids> others = {{4, 0}, {2, 2, 6, 1, 0}, {5, 3, 0}};
 
-/// What a decoder reads: the end symbol, then the sentence without its last one.
-std::vector<Ids> one_step_late(std::vector<Ids> sentences) {
-  for (Ids& it : sentences) {
-    it.insert(it.begin(), 0);
-    it.pop_back();
-  }
-  return sentences;
-}
-
 Variable loss_of(SkipThought& model, int64_t steps = 5, int32_t padding = 0) {
   Variable sum;
   for (const auto& part : model.parts()) {
