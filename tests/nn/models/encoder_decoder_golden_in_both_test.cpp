@@ -1,7 +1,7 @@
 // Encoder-decoders against numbers that PyTorch computed (tests/golden/make_encoder_decoder_file().py): the
 // loss of each symbol, the attention and the gradients of all parameters.
 #include "nn/models/encoder_decoder.h"
-#include "tests/golden/compare.h"
+#include "tests/golden/models.h"
 #include "tests/nn/settings.h"
 
 namespace rondo::encoder_decoder_golden_test {

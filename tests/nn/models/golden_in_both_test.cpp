@@ -2,7 +2,7 @@
 // gradients.
 #include "autograd/functions.h"
 #include "nn/models/language_model.h"
-#include "tests/golden/compare.h"
+#include "tests/golden/models.h"
 #include "tests/nn/settings.h"
 
 namespace rondo::golden_test {

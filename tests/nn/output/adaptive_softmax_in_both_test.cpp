@@ -11,7 +11,7 @@
 
 #include "autograd/functions.h"
 #include "tensor/allocator.h"
-#include "tests/golden/compare.h"
+#include "tests/golden/models.h"
 #include "tests/tensor/errors.h"
 
 namespace rondo {
