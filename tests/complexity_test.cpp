@@ -16,6 +16,7 @@
 #include "lm/program/recipe.h"
 #include "lm/settings/settings.h"
 #include "lm/settings/toml.h"
+#include "tests/data/files/little_endian.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
@@ -51,12 +52,6 @@ void read_log(const std::string& path) {
   read_json_lines(path, "a test writes", [](const nlohmann::ordered_json& line) { return line.is_object(); });
 }
 void read_tensors(const std::string& path) { Safetensors file(path); }
-
-std::string safetensors_file(const std::string& header) {
-  std::string length(8, '\0');
-  for (std::size_t i = 0; i < length.size(); ++i) length[i] = static_cast<char>(header.size() >> (8 * i));
-  return length + header;
-}
 
 /// {"0":VALUE,"1":VALUE, ...}
 std::string object_of(int members, const std::string& value) {
@@ -103,16 +98,15 @@ const std::vector<Reader> readers = {
     {"json_nested", 20'000, [](int n) { return repeated(n, "[") + "\n"; }, read_log},
     {"safetensors_tensors", 3'000,
      [](int n) {
-       return safetensors_file(object_of(n, R"({"dtype":"F32","shape":[0],"data_offsets":[0,0]})"));
+       return safetensors_of(object_of(n, R"({"dtype":"F32","shape":[0],"data_offsets":[0,0]})"));
      },
      read_tensors},
     {"safetensors_metadata", 3'000,
-     [](int n) { return safetensors_file("{\"__metadata__\":" + object_of(n, "\"a\"") + "}"); },
-     read_tensors},
+     [](int n) { return safetensors_of("{\"__metadata__\":" + object_of(n, "\"a\"") + "}"); }, read_tensors},
     {"safetensors_shape", 20'000,
      [](int n) {
-       return safetensors_file("{\"a\":{\"dtype\":\"F32\",\"shape\":[0" + repeated(n, ",0") +
-                               "],\"data_offsets\":[0,0]}}");
+       return safetensors_of("{\"a\":{\"dtype\":\"F32\",\"shape\":[0" + repeated(n, ",0") +
+                             "],\"data_offsets\":[0,0]}}");
      },
      read_tensors},
     {"arpa", 20'000, arpa_file, [](const std::string& path) { read_arpa(path, {Unit::words}); }},

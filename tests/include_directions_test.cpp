@@ -113,19 +113,6 @@ std::vector<std::string> complaints(const std::string& path, const std::string& 
   return result;
 }
 
-/// Counts the includes from folder to folder, for the report: build/reports has them.
-void draw_arrows(const std::string& path, const std::string& text, std::map<std::string, int>& arrows) {
-  if (!allowed.contains(folder_of(path))) return;
-  const std::string include = "#include\"";
-  for (const std::string& line : bare_lines(text)) {
-    if (!line.starts_with(include)) continue;
-    const std::string name = line.substr(include.size(), line.find('"', include.size()) - include.size());
-    if (const std::string from = subfolder_of(path), to = subfolder_of(name);
-        from != to && !for_all.contains(name))
-      ++arrows[from + " -> " + to];
-  }
-}
-
 /// Whether a '/' follows a letter: regular expressions are slow, and few lines have one.
 bool may_name_a_file(const std::string& line) {
   for (std::size_t i = 1; i < line.size(); ++i)
@@ -137,13 +124,11 @@ bool may_name_a_file(const std::string& line) {
 
 TEST(IncludeDirections, HoldInAllSources) {
   int files = 0;
-  std::map<std::string, int> arrows;  // "nn/cells -> nn/layers": how many includes
   for (const char* top : {"lm", "data", "optim", "nn", "autograd", "tensor", "cuda", "tests", "bench"}) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(RONDO_SOURCE_DIR) / top)) {
       if (!Names{".h", ".cpp", ".cc", ".cu"}.contains(entry.path().extension())) continue;
       std::ostringstream text;
       text << std::ifstream(entry.path()).rdbuf();
-      draw_arrows(fs::relative(entry.path(), RONDO_SOURCE_DIR).generic_string(), text.str(), arrows);
       for (const auto& complaint :
            complaints(fs::relative(entry.path(), RONDO_SOURCE_DIR).generic_string(), text.str())) {
         ADD_FAILURE() << complaint;
@@ -152,7 +137,6 @@ TEST(IncludeDirections, HoldInAllSources) {
     }
   }
   EXPECT_GT(files, 10) << "too few sources under " << RONDO_SOURCE_DIR;
-  for (const auto& [arrow, count] : arrows) RecordProperty(arrow, count);
 }
 
 // A comment or a page that sends a reader to a file that has moved.

@@ -24,13 +24,6 @@ using Numbers = std::vector<real>;
 constexpr double tolerance = sizeof(real) == 4 ? 1e-5 : 1e-10;
 constexpr real nan = std::numeric_limits<real>::quiet_NaN();
 
-void expect_near(const Numbers& actual, const std::vector<double>& expected, const std::string& what) {
-  ASSERT_EQ(actual.size(), expected.size()) << what;
-  for (size_t i = 0; i < expected.size(); ++i)
-    ASSERT_NEAR(actual[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i])))
-        << what << " element " << i;
-}
-
 /// The loss of each sequence, and the gradient of its sum weighted by `weights`, or of the plain sum.
 struct Result {
   Result(const Tensor& scores, const CtcTargets& targets, const Numbers& weights = {}) {
@@ -45,7 +38,7 @@ struct Result {
 };
 
 TEST(CtcLoss, AgreesWithPyTorch) {
-  const Golden& golden = Golden::of_ctc();
+  const Golden& golden = Golden::file("ctc");
   for (const std::string name : {"short", "long"}) {
     const auto numbers = [&](const std::string& it) { return golden.values(name + "." + it); };
     const std::vector<double> ids = numbers("labels"), counts = numbers("counts"), frames = numbers("frames"),
@@ -142,8 +135,8 @@ TEST(CtcLoss, AgreesWithPlainLoopsOverManyFrames) {
   fill_uniform(scores, {.seed = 3}, -3, 3);
   const PlainLoops expected(scores.to_vector(), V, labels);
   const Result result(scores, CtcTargets({labels}, {T}));
-  expect_near(result.each, {expected.nats}, "the loss");
-  expect_near(result.gradient, expected.gradient, "the gradient");
+  EXPECT_NEAR(result.each[0], expected.nats, tolerance * expected.nats);
+  expect_near(result.gradient, expected.gradient, tolerance, "the gradient");
 }
 
 TEST(CtcLoss, WithoutGradientsIsTheSame) {

@@ -249,6 +249,7 @@ TEST(NegativeLogLikelihood, DoesNotOverflow) {
 TEST(Operators, ErrorsNameOperatorAndShapes) {
   const Variable a(Tensor::zeros({2, 3})), b(Tensor::zeros({3, 2})), v(Tensor::zeros({2})), undefined;
   const Variable three(Tensor({3})), deep(Tensor({1, 1, 1, 1}));
+  const std::vector<Variable> both = {a, b};
   const Tokens none;
   const std::string of_undefined =
                         "[tensor] an undefined tensor has no memory: give it a value, as by Tensor::zeros()",
@@ -265,20 +266,12 @@ TEST(Operators, ErrorsNameOperatorAndShapes) {
       {[&] { linear(a, a, {three}); }, "[linear] a bias for W [2, 3] is [2], got [3]"},
       {[&] { add_linear(a, a, a); }, "[add_linear] z [2, 3] does not fit x [2, 3] times W^T [2, 3]"},
       {[&] { matmul(a, a); }, "[matmul] a [M, K] and b [K, N] need one K: got [2, 3] and [2, 3]"},
-      {[&] {
-         concat({a, b});
-       },
+      {[&] { concat(both); },
        "[concat] the rows must agree: [3, 2] and [2, 3] (concat_rows puts one below the other)"},
       {[] { concat({}); }, "[concat] needs at least one part"},
-      {[&] {
-         stack({a, b});
-       },
-       "[stack] the shapes must agree: [3, 2] after [2, 3]"},
+      {[&] { stack(both); }, "[stack] the shapes must agree: [3, 2] after [2, 3]"},
       {[] { stack({}); }, "[stack] needs at least one part"},
-      {[&] {
-         concat_rows({a, b});
-       },
-       "[concat_rows] the columns must agree: [3, 2] after [2, 3]"},
+      {[&] { concat_rows(both); }, "[concat_rows] the columns must agree: [3, 2] after [2, 3]"},
       {[] { concat_rows({}); }, "[concat_rows] needs at least one part"},
       {[&] { stack({deep}); }, "[shape] [1, 1, 1, 1] has no room for one more dimension"},
       {[&] { reshape(a, {7}); }, "[reshape] [2, 3] elements do not fill [7]"},

@@ -135,10 +135,14 @@ inline std::vector<FunctionCase> function_cases(int64_t W) {
       [](X x) { return dropout(square(x[0]), 0.4, {.seed = 3}, {.batch = 2, .first = 1, .whole = 5}); });
   add("dropout whose gradient is added to another", {{5, W}},
       [](X x) { return x[0] * x[0] + dropout(x[0], 0.4, {.seed = 3}, {}); });
-  add("penalties on activations", {{5, 3, W}}, [](X x) {
-    const Variable y = tanh(x[0]);
-    return activation_regularization(y) * real(2) + temporal_regularization(y);
-  });
+  add("penalties on an output that others use as well, before and after a mask", {{4, 3, W}, {4, 3, W}},
+      [](X x) {
+        const Variable hidden = tanh(x[0]), dropped = hidden * x[1];
+        return mean(dropped) + activation_regularization(dropped) * real(2) +
+               temporal_regularization(hidden) * real(3) + mean(square(hidden));
+      });
+  add("penalties on what nothing else keeps", {{4, 3, W}, {4, 3, W}},
+      [](X x) { return activation_regularization(x[0] + x[1]) + temporal_regularization(x[0] * x[1]); });
   add("a penalty on the changes of one step", {{1, 3, W}},
       [](X x) { return temporal_regularization(x[0]) + sum(x[0]); });
   add("linear", {{3, 4}, {W, 4}}, [](X x) { return linear(x[0], x[1]); });

@@ -1,7 +1,4 @@
 // The gradient check of every pointwise operator on the list. A new operator is checked without an edit here.
-#include <algorithm>
-#include <cmath>
-
 #include "tests/autograd/pointwise_cases.h"
 
 namespace rondo {

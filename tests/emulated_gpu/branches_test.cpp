@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <string>
-#include <utility>
 
 #include "cuda/accesses.h"
 #include "cuda/runtime.h"
@@ -35,8 +34,6 @@ void record_and_run(const std::function<void()>& work) {
   cuda::synchronize();
 }
 
-std::vector<real> all(real value) { return std::vector<real>(24, value); }
-
 TEST(Branches, WaitForWhatTheyNeedAndNothingElse) {
   const Matrices on;
   const auto chain_of = [&](const std::function<void()>& work) {
@@ -53,25 +50,6 @@ TEST(Branches, WaitForWhatTheyNeedAndNothingElse) {
   EXPECT_EQ(chain_of([&] { fill(column(0), 4), fill(column(1), 5); }), 2) << "an access is one range";
 }
 
-// Each time in another order: half of them would be wrong if an edge were missing.
-TEST(Branches, RunInTheOrderThatTheirNumbersNeed) {
-  const WithOrder in_force(GraphOrder::branches);
-  const Matrices on;
-  const cuda::Graph graph([&] {
-    fill(on.x, 1);
-    copy(on.x, on.y);  // read after write
-    fill(on.x, 5);     // write after read
-    fill(on.y.slice_rows(0, 1), 7);
-    fill(on.y.slice_rows(0, 1), 1);  // write after write
-    copy(on.y, on.z);
-  });
-  for (int i = 0; i < 20; ++i) {
-    graph.launch();
-    ASSERT_EQ(on.z.to_vector(), all(1));
-    ASSERT_EQ(on.x.to_vector(), all(5));
-  }
-}
-
 TEST(Branches, ALaunchOfWhichNothingWasNotedIsBehindAllAndBeforeAll) {
   const Matrices on;
   record_and_run([&] {
@@ -84,7 +62,7 @@ TEST(Branches, ALaunchOfWhichNothingWasNotedIsBehindAllAndBeforeAll) {
   });
   EXPECT_EQ(emulated_gpu::counts().longest_chain, 3);
   EXPECT_EQ(emulated_gpu::counts().unnoted, 1);
-  EXPECT_EQ(on.y.to_vector(), all(4));
+  EXPECT_EQ(on.y.to_vector(), std::vector<real>(24, 4));
 }
 
 /// Notes that the next launch accesses this, and nothing else.

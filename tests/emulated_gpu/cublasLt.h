@@ -85,7 +85,7 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreferenceOpaq
                                                     cublasLtMatmulPreferenceAttributes_t what,
                                                     const void* value, std::size_t bytes);
 
-/// It finds an algorithm for all three matrices of one type, and for a and b of CUDA_R_16BF with c and d of
+/// It finds an algorithm for matrices of CUDA_R_32F, and for a and b of CUDA_R_16BF with c and d of
 /// CUDA_R_32F. It needs a workspace, to add up parts of long sums of few numbers. With a bias only if that is
 /// aligned to 16 bytes.
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDescOpaque_t* operation,

@@ -1,4 +1,5 @@
-// cuBLASLt on the emulated GPU: OpenBLAS, by columns, with factors as tensor cores read them.
+// cuBLASLt on the emulated GPU: OpenBLAS, by columns, with factors as tensor cores read them. In float, as
+// the library is that the emulated GPU is built for.
 #include <cblas.h>
 
 #include <algorithm>
@@ -45,7 +46,7 @@ void perturb(float* c, int rows, int columns, int stride) {
     }
 }
 
-size_t bytes_of(cudaDataType_t type) { return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : 2; }
+size_t bytes_of(cudaDataType_t type) { return type == CUDA_R_32F ? 4 : 2; }
 
 }  // namespace
 }  // namespace rondo::emulated_gpu
@@ -73,9 +74,8 @@ bool fits(const cublasLtMatmulAlgo_t& it) {
   const auto [compute, scale, a_op, b_op, epilogue, bias] = it.operation;
   return rows(a, a_op) == d.rows && columns(b, b_op) == d.columns && columns(a, a_op) == rows(b, b_op) &&
          c.rows == d.rows && c.columns == d.columns && a.type == b.type && c.type == d.type &&
-         d.type == scale && d.type == (a.type == CUDA_R_16BF ? CUDA_R_32F : a.type) &&
-         (d.type == CUDA_R_64F) == (compute == CUBLAS_COMPUTE_64F) &&
-         (compute != CUBLAS_COMPUTE_32F_FAST_TF32 || a.type == CUDA_R_32F) &&
+         d.type == CUDA_R_32F && scale == CUDA_R_32F && a.type != CUDA_R_64F &&
+         compute != CUBLAS_COMPUTE_64F && (compute != CUBLAS_COMPUTE_32F_FAST_TF32 || a.type == CUDA_R_32F) &&
          (epilogue == CUBLASLT_EPILOGUE_BIAS) == (bias != nullptr);
 }
 
@@ -210,29 +210,14 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDescOpaque_t* oper
   };
   count_ragged(ragged(0) + ragged(1));
   const cudaDataType_t type = a_layout->type;
-  const auto number = [&](const void* at) {
-    return type == CUDA_R_64F ? *static_cast<const double*>(at) : *static_cast<const float*>(at);
-  };
   const auto one = [operation = *operation, left = *a_layout, right = *b_layout, start = *c_layout,
-                    result = *d_layout, type, in_place = c == d, alpha = number(alpha), beta = number(beta)](
-                       const void* left_at, const void* right_at, const void* start_at, void* to_at) {
+                    result = *d_layout, type, in_place = c == d, alpha = *static_cast<const float*>(alpha),
+                    beta = *static_cast<const float*>(beta)](const void* left_at, const void* right_at,
+                                                             const void* start_at, void* to_at) {
     const int m = static_cast<int>(result.rows), n = static_cast<int>(result.columns),
               k = static_cast<int>(operation.a_op == CUBLAS_OP_N ? left.columns : left.rows);
     const auto blas = [](cublasOperation_t op) { return op == CUBLAS_OP_N ? CblasNoTrans : CblasTrans; };
     const auto stride = [](const auto& layout) { return static_cast<int>(layout.stride); };
-    const auto compute = [&]<class Number>(Number* to, const Number* x, const Number* y, auto product) {
-      for (int j = 0; j < n; ++j)
-        for (int i = 0; i < m && !in_place && beta != 0; ++i)
-          to[j * result.stride + i] = static_cast<const Number*>(start_at)[j * start.stride + i];
-      product(CblasColMajor, blas(operation.a_op), blas(operation.b_op), m, n, k, static_cast<Number>(alpha),
-              x, stride(left), y, stride(right), static_cast<Number>(beta), to, stride(result));
-      for (int j = 0; j < n && operation.bias; ++j)
-        for (int i = 0; i < m; ++i)
-          to[j * result.stride + i] += static_cast<const Number*>(operation.bias)[i];
-    };
-    if (type == CUDA_R_64F)
-      return compute(static_cast<double*>(to_at), static_cast<const double*>(left_at),
-                     static_cast<const double*>(right_at), cblas_dgemm);
     const auto as_read = [&](const void* from, const auto& layout) {
       const int rows = static_cast<int>(layout.rows), columns = static_cast<int>(layout.columns);
       return type == CUDA_R_16BF
@@ -242,10 +227,17 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDescOpaque_t* oper
                  : std::vector<float>();
     };
     const std::vector<float> left_read = as_read(left_at, left), right_read = as_read(right_at, right);
-    compute(static_cast<float*>(to_at),
-            left_read.empty() ? static_cast<const float*>(left_at) : left_read.data(),
-            right_read.empty() ? static_cast<const float*>(right_at) : right_read.data(), cblas_sgemm);
-    if (k > 1) perturb(static_cast<float*>(to_at), m, n, stride(result));
+    auto* const to = static_cast<float*>(to_at);
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < m && !in_place && beta != 0; ++i)
+        to[j * result.stride + i] = static_cast<const float*>(start_at)[j * start.stride + i];
+    cblas_sgemm(CblasColMajor, blas(operation.a_op), blas(operation.b_op), m, n, k, alpha,
+                left_read.empty() ? static_cast<const float*>(left_at) : left_read.data(), stride(left),
+                right_read.empty() ? static_cast<const float*>(right_at) : right_read.data(), stride(right),
+                beta, to, stride(result));
+    for (int j = 0; j < n && operation.bias; ++j)
+      for (int i = 0; i < m; ++i) to[j * result.stride + i] += static_cast<const float*>(operation.bias)[i];
+    if (k > 1) perturb(to, m, n, stride(result));
   };
   Arguments used{"product", {a, b, c, d}};
   if (operation->bias) used.addresses.push_back(operation->bias);

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -74,36 +73,21 @@ ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
   return ncclSuccess;
 }
 
-namespace {
-
-template <class Number>
-void add_up(const Number* from, Number* to, std::size_t count, MPI_Datatype type, MPI_Comm all) {
-  const std::vector<Number> own(from, from + count);
-  std::vector<Number> sums(count);
-  MPI_Allreduce(own.data(), sums.data(), static_cast<int>(count), type, MPI_SUM, all);
-  std::copy(sums.begin(), sums.end(), to);
-}
-
-}  // namespace
-
+/// Of floats, as the library is that the emulated GPU is built for.
 ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t type, ncclRedOp_t,
                            ncclComm_t communicator, cudaStream_t stream) {
-  const auto at_first = std::make_shared<std::vector<std::byte>>();  // a real GPU may read them then
-  const std::size_t bytes = count * (type == ncclFloat ? sizeof(float) : sizeof(double));
+  if (type != ncclFloat) return ncclInvalidArgument;
+  const auto at_first = std::make_shared<std::vector<float>>();  // a real GPU may read them then
+  const auto* const numbers = static_cast<const float*>(from);
   cudaError_t queued = enqueue_beside(stream, [=, all = communicator->all] {
     count_launch();
-    if (std::memcmp(at_first->data(), from, bytes) != 0)
+    if (std::memcmp(at_first->data(), numbers, count * sizeof(float)) != 0)
       misuse("a sum of numbers that changed after it began");
-    if (type == ncclFloat)
-      add_up(static_cast<const float*>(from), static_cast<float*>(to), count, MPI_FLOAT, all);
-    else
-      add_up(static_cast<const double*>(from), static_cast<double*>(to), count, MPI_DOUBLE, all);
+    std::vector<float> sums(count);
+    MPI_Allreduce(at_first->data(), sums.data(), static_cast<int>(count), MPI_FLOAT, MPI_SUM, all);
+    std::copy(sums.begin(), sums.end(), static_cast<float*>(to));
   });
-  if (queued == cudaSuccess)
-    queued = enqueue([=] {
-      const auto* const numbers = static_cast<const std::byte*>(from);
-      at_first->assign(numbers, numbers + bytes);
-    });
+  if (queued == cudaSuccess) queued = enqueue([=] { at_first->assign(numbers, numbers + count); });
   if (queued != cudaSuccess) last_error = cudaGetErrorString(queued);
   return queued == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
 }

@@ -1,7 +1,6 @@
 // n-gram models in ARPA files; the first byte chooses the unit.
 #include "data/ngram/arpa.h"
 
-#include "tensor/error.h"
 #include "tests/fuzz/target.h"
 
 namespace rondo::fuzz {

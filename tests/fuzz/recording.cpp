@@ -23,7 +23,7 @@ std::string encoded(std::uint32_t format, std::uint32_t block, std::uint32_t bit
                            little_endian(8000 * block, 4) + little_endian(block, 2) + little_endian(bits, 2) +
                            more_of_format;
   const auto chunk = [](const std::string& name, const std::string& content) {
-    return name + little_endian(static_cast<std::uint32_t>(content.size()), 4) + content;
+    return name + little_endian(content.size(), 4) + content;
   };
   const std::string chunks = "WAVE" + chunk("fmt ", head) + chunk("data", data);
   return chunk("RIFF", chunks);

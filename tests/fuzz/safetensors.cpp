@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tests/data/files/little_endian.h"
 #include "tests/data/files/tensors_in_memory.h"
 #include "tests/fuzz/target.h"
 
@@ -28,13 +29,6 @@ void run_safetensors(std::string_view bytes) {
            "other metadata when written again");
 }
 
-/// The file of a header and values.
-std::string with_length(const std::string& header, const std::string& values) {
-  std::string length(8, '\0');
-  for (size_t i = 0; i < 3; ++i) length[i] = static_cast<char>(header.size() >> (8 * i));
-  return length + header + values;
-}
-
 }  // namespace
 
 Target safetensors() {
@@ -43,9 +37,9 @@ Target safetensors() {
       R"("b":{"dtype":"U8","shape":[],"data_offsets":[8,9]}})";
   return {"safetensors",
           run_safetensors,
-          {with_length("{}", ""), with_length(two, "123456789"),
-           with_length(R"({"a":{"dtype":"F64","shape":[0],"data_offsets":[0,0]}})", "")},
-          {with_length("{\"a\":" + std::string(100'000, '['), "")}};
+          {safetensors_of("{}"), safetensors_of(two, "123456789"),
+           safetensors_of(R"({"a":{"dtype":"F64","shape":[0],"data_offsets":[0,0]}})")},
+          {safetensors_of("{\"a\":" + std::string(100'000, '['))}};
 }
 
 }  // namespace rondo::fuzz

@@ -1,7 +1,6 @@
 // vocab.txt; the first byte chooses the unit.
 #include "data/text/vocabulary.h"
 
-#include "tensor/error.h"
 #include "tests/fuzz/target.h"
 
 namespace rondo::fuzz {

@@ -3,11 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "autograd/functions.h"
 #include "tests/golden/golden.h"
+#include "tests/tensor/near.h"
 
 namespace rondo {
 
@@ -26,11 +24,7 @@ inline Tokens tokens_of(const Golden& golden, const std::string& name) {
 /// ASSERT that each number is the golden one, to a tolerance relative to max(1, |expected|).
 inline void expect_golden(const std::vector<real>& actual, const Golden& golden, const std::string& name,
                           double tolerance) {
-  const std::vector<double> expected = golden.values(name);
-  ASSERT_EQ(actual.size(), expected.size()) << name;
-  for (size_t i = 0; i < expected.size(); ++i)
-    ASSERT_NEAR(actual[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i])))
-        << name << " element " << i;
+  expect_near(actual, golden.values(name), tolerance, name);
 }
 
 }  // namespace rondo

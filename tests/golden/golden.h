@@ -13,12 +13,8 @@ namespace rondo {
 
 class Golden {
  public:
-  /// recurrent.safetensors, encoder_decoder.safetensors, ctc.safetensors and adaptive_softmax.safetensors;
-  /// each is read once.
-  static const Golden& file();
-  static const Golden& of_encoder_decoders();
-  static const Golden& of_ctc();
-  static const Golden& of_adaptive_softmax();
+  /// recurrent.safetensors, or encoder_decoder, ctc or adaptive_softmax; each is read once.
+  static const Golden& file(const std::string& name = "recurrent");
   ~Golden();
 
   /// All numbers of a tensor, the last dimension fastest. Every tensor of the file is F64.

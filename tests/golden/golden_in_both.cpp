@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -13,24 +14,11 @@ struct Golden::Header {
   nlohmann::json json;
 };
 
-const Golden& Golden::file() {
-  static const Golden golden(RONDO_SOURCE_DIR "/tests/golden/recurrent.safetensors");
-  return golden;
-}
-
-const Golden& Golden::of_encoder_decoders() {
-  static const Golden golden(RONDO_SOURCE_DIR "/tests/golden/encoder_decoder.safetensors");
-  return golden;
-}
-
-const Golden& Golden::of_ctc() {
-  static const Golden golden(RONDO_SOURCE_DIR "/tests/golden/ctc.safetensors");
-  return golden;
-}
-
-const Golden& Golden::of_adaptive_softmax() {
-  static const Golden golden(RONDO_SOURCE_DIR "/tests/golden/adaptive_softmax.safetensors");
-  return golden;
+const Golden& Golden::file(const std::string& name) {
+  static std::map<std::string, std::unique_ptr<const Golden>> files;
+  auto& file = files[name];
+  if (!file) file.reset(new Golden(RONDO_SOURCE_DIR "/tests/golden/" + name + ".safetensors"));
+  return *file;
 }
 
 Golden::Golden(const std::string& path) {

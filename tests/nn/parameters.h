@@ -1,6 +1,7 @@
 // Reaching a model's parameters by name, and the smallest recurrent model, for tests.
 #pragma once
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -24,9 +25,7 @@ inline int64_t place_of(const Tensor& x, int64_t i) {
   return i / x.columns() * x.row_stride() + i % x.columns();
 }
 inline bool has_parameter(const Module& model, const std::string& name) {
-  for (const Segment& segment : model.segments())
-    if (segment.name == name) return true;
-  return false;
+  return std::ranges::count(model.segments(), name, &Segment::name) > 0;
 }
 
 /// A recurrent stack and nothing else.

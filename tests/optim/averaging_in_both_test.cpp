@@ -10,18 +10,13 @@
 #include "optim/validation.h"
 #include "tests/optim/flat.h"
 #include "tests/optim/state_in_memory.h"
+#include "tests/tensor/near.h"
 
 namespace rondo {
 namespace {
 
 constexpr bool in_double = sizeof(real) == 8;
 
-void expect_near(const Tensor& actual, const std::vector<double>& expected, double tolerance) {
-  const std::vector<real> numbers = actual.to_vector();
-  ASSERT_EQ(numbers.size(), expected.size());
-  for (size_t i = 0; i < numbers.size(); ++i)
-    EXPECT_NEAR(numbers[i], expected[i], tolerance * std::max(1.0, std::fabs(expected[i]))) << i;
-}
 Tensor average_of(const AveragedWeights& weights) { return weights.state_tensors().at(0).tensor; }
 
 // In float, one number alone would stop to move: a tenth of a thousandth of the step is below its last digit.
@@ -34,7 +29,7 @@ TEST(AveragedWeights, AfterManyStepsTheNextStillCounts) {
   fill(values, real(1000.125));
   for (int t = 0; t < after; ++t) average.update();
   const double expected = 1000 + 0.125 * after / (before + after);
-  expect_near(average_of(average), std::vector<double>(16, expected), in_double ? 1e-9 : 1e-7);
+  expect_near(average_of(average).to_vector(), std::vector<double>(16, expected), in_double ? 1e-9 : 1e-7);
 }
 
 TEST(AveragedWeights, AreInForceForAScopeThatMayBeLeftInAnyWay) {
@@ -117,12 +112,12 @@ TEST(NonMonotonicallyTriggeredAsgd, IsItsPlainLoops) {
     }
     if (!average.started() && trigger.take(losses[epoch])) average.start();
     ASSERT_EQ(average.count(), count) << "after epoch " << epoch + 1;
-    expect_near(values, w, in_double ? 1e-9 : 1e-5);
+    expect_near(values.to_vector(), w, in_double ? 1e-9 : 1e-5);
     if (count == 0) continue;
     std::vector<double> means = sums;
     for (double& mean : means) mean /= count;
     const AveragedWeights::Scope guard(average);
-    expect_near(values, means, in_double ? 1e-9 : 1e-5);
+    expect_near(values.to_vector(), means, in_double ? 1e-9 : 1e-5);
   }
   EXPECT_EQ(count, 13);
 }

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "tensor/error.h"
 #include "tests/optim/state_in_memory.h"
+#include "tests/tensor/errors.h"
 
 namespace rondo {
 namespace {
@@ -89,12 +89,7 @@ TEST(Schedule, PlateauIsPatient) {
 }
 
 std::string refusal(const ScheduleOptions& options, double rate = 1) {
-  try {
-    Schedule schedule(options, rate);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of([&] { Schedule(options, rate); });
 }
 
 TEST(Schedule, RefusesBadOptions) {
@@ -118,11 +113,12 @@ TEST(Schedule, RefusesBadOptions) {
   EXPECT_THROW(Schedule({}, 1).rate(0), Error);
 }
 
-/// The evaluations since the best one, after each of these.
+/// The evaluations since the best one, after each of these; of which each is said to be the best or not.
 std::vector<int64_t> after_each(BestLoss& best, const std::vector<double>& losses) {
   std::vector<int64_t> all;
   for (double loss : losses) {
-    best.take(loss);
+    const bool is_best = best.take(loss);
+    EXPECT_EQ(is_best, best.evaluations_since == 0);
     all.push_back(best.evaluations_since);
   }
   return all;
@@ -132,18 +128,10 @@ TEST(BestLoss, CountsEvaluationsWithoutImprovement) {
   BestLoss best;
   EXPECT_FALSE(best.is_known());
   // Equal is no improvement; better than the last but not the best is none either, nor is NaN.
-  EXPECT_EQ(after_each(best, {5, 6, 4, 4, 3, 9, 8, NAN}), (std::vector<int64_t>{0, 1, 0, 1, 0, 1, 2, 3}));
+  EXPECT_EQ(after_each(best, {5, 6, 4, 4, 3, 9, 8, INFINITY, NAN}),
+            (std::vector<int64_t>{0, 1, 0, 1, 0, 1, 2, 3, 4}));
   EXPECT_EQ(best.loss, 3);
   EXPECT_TRUE(best.is_known());
-}
-
-TEST(BestLoss, SaysWhatIsTheBest) {
-  BestLoss best;
-  EXPECT_TRUE(best.take(5));
-  EXPECT_FALSE(best.take(5));
-  EXPECT_FALSE(best.take(NAN));
-  EXPECT_FALSE(best.take(INFINITY));
-  EXPECT_TRUE(best.take(4));
 }
 
 /// Whether `start`, saved and loaded after any of the losses, goes on as without that.

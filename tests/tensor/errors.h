@@ -24,16 +24,23 @@ std::string error_of(Code&& code) {
   return "";
 }
 
-/// The same of an Error of any kind.
-template <class Act>
-std::string any_error_of(Act act) {
+/// The text of the InputError that `act` throws, or of another kind of error; "" if it throws none.
+template <class Kind = InputError, class Act>
+std::string refusal_of(Act act) {
   try {
     act();
-  } catch (const Error& error) {
+  } catch (const Kind& error) {
     return error.what();
   }
-  ADD_FAILURE() << "no error was thrown";
   return "";
+}
+
+/// The same of an Error of any kind; a failed test if it throws none.
+template <class Kind = Error, class Act>
+std::string any_error_of(Act act) {
+  const std::string text = refusal_of<Kind>(act);
+  EXPECT_NE(text, "") << "no error was thrown";
+  return text;
 }
 
 }  // namespace rondo

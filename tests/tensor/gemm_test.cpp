@@ -11,6 +11,7 @@
 #include "tensor/random.h"
 #include "tensor/threads.h"
 #include "tests/tensor/errors.h"
+#include "tests/tensor/plain_product.h"
 
 namespace rondo {
 namespace {
@@ -27,27 +28,6 @@ Tensor padded(const Tensor& x, int64_t pad) {
   const Tensor block = random_block(x.rows(), x.columns(), pad, 4);
   copy(x, block);
   return block;
-}
-
-/// op(a) op(b) in double, row by row. By pointers, as tests are not optimised.
-std::vector<double> plain_product(const Tensor& a, Transpose transpose_a, const Tensor& b,
-                                  Transpose transpose_b, int64_t m, int64_t n, int64_t k) {
-  const auto steps = [](const Tensor& x, Transpose transpose) {
-    return transpose == Transpose::yes ? std::pair<int64_t, int64_t>{1, x.row_stride()}
-                                       : std::pair<int64_t, int64_t>{x.row_stride(), 1};
-  };
-  const auto [a_down, a_right] = steps(a, transpose_a);
-  const auto [b_down, b_right] = steps(b, transpose_b);
-  std::vector<double> product;
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < n; ++j) {
-      const real *x = a.data(), *y = b.data();
-      double sum = 0;
-      for (int64_t l = 0; l < k; ++l)
-        sum += static_cast<double>(x[i * a_down + l * a_right]) * y[l * b_down + j * b_right];
-      product.push_back(sum);
-    }
-  return product;
 }
 
 // Both sides of every choice between BLAS and the packed product, full and partial blocks of rows and terms.
@@ -72,7 +52,8 @@ TEST(Gemm, AgreesWithAPlainLoop) {
         const bool ta = transpose_a == Transpose::yes, tb = transpose_b == Transpose::yes;
         const Tensor a = ta ? random_block(k, m, 0, 1) : random_block(m, k, 0, 1);
         const Tensor b = tb ? random_block(n, k, 0, 2) : random_block(k, n, 0, 2);
-        const std::vector<double> product = plain_product(a, transpose_a, b, transpose_b, m, n, k);
+        const std::vector<double> product =
+            plain_product(plain_operand(a, transpose_a), plain_operand(b, transpose_b), m, n, k);
         for (int64_t pad : {0, 3})
           for (const bool add : {false, true}) {
             const Tensor c = random_block(m, n, pad, 3), before = clone(c);

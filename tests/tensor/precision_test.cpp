@@ -15,6 +15,7 @@
 #include "tensor/products/packed_gemm.h"
 #include "tensor/random.h"
 #include "tensor/threads.h"
+#include "tests/tensor/plain_product.h"
 
 namespace rondo {
 
@@ -39,11 +40,6 @@ double to_8_bits(double x) {
   int exponent;
   const double significand = std::frexp(x, &exponent);
   return std::ldexp(std::nearbyint(std::ldexp(significand, 8)), exponent - 8);
-}
-
-/// What op(x) has in this place.
-double element(const Tensor& x, Transpose transpose, int64_t i, int64_t j) {
-  return transpose == Transpose::yes ? x.data()[j * x.row_stride() + i] : x.data()[i * x.row_stride() + j];
 }
 
 Tensor random_operand(int64_t rows, int64_t columns, Transpose transpose, uint64_t seed) {
@@ -71,28 +67,15 @@ std::vector<Size> sizes_of_products() {
 struct PlainProduct {
   PlainProduct(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
                const Size& it) {
-    const auto rounded_operand = [](const Tensor& x, Transpose transpose, int64_t rows, int64_t columns) {
-      std::vector<double> result;
-      for (int64_t i = 0; i < rows; ++i)
-        for (int64_t j = 0; j < columns; ++j) result.push_back(to_8_bits(element(x, transpose, i, j)));
-      return result;
-    };
-    const std::vector<double> left = rounded_operand(a, transpose_a, it.m, it.k);
-    const std::vector<double> right = rounded_operand(b, transpose_b, it.k, it.n);
-    // Not by [] of vectors, as tests are not optimised.
-    const double *row = left.data(), *column = right.data();
-    for (int64_t i = 0; i < it.m; ++i)
-      for (int64_t j = 0; j < it.n; ++j) {
-        double sum = 0, size_of_sum = 1;  // of a start
-        for (int64_t l = 0; l < it.k; ++l) {
-          const double term = row[i * it.k + l] * column[l * it.n + j];
-          sum += term;
-          size_of_sum += std::abs(term);
-        }
-        sums.push_back(sum);
-        // Each of k sums in float rounds by half a unit in the last place of a partial sum.
-        apart.push_back(double(it.k + 2) * std::ldexp(size_of_sum, -24));
-      }
+    std::vector<double> left = plain_operand(a, transpose_a), right = plain_operand(b, transpose_b);
+    for (std::vector<double>* operand : {&left, &right})
+      for (double& x : *operand) x = to_8_bits(x);
+    sums = plain_product(left, right, it.m, it.n, it.k);
+    for (std::vector<double>* operand : {&left, &right})
+      for (double& x : *operand) x = std::abs(x);
+    // Each of k sums in float rounds by half a unit in the last place of a partial sum; 1: of a start.
+    for (const double size_of_sum : plain_product(left, right, it.m, it.n, it.k))
+      apart.push_back(double(it.k + 2) * std::ldexp(1 + size_of_sum, -24));
   }
   std::vector<double> sums, apart;
 };
@@ -298,24 +281,28 @@ TEST_F(Bf16, AKeptCopyGivesTheSameBitsInBothOrders) {
   set_threads(before);
 }
 
+// In fp32, too; of the larger ones all threads compute each.
 TEST_F(Bf16, ABatchIsItsProducts) {
-  constexpr int64_t N = 7, m = 12, n = 35, k = 50;
-  for (Transpose transpose_a : {Transpose::no, Transpose::yes})
-    for (Transpose transpose_b : {Transpose::no, Transpose::yes})
-      for (const bool add : {false, true}) {
-        const bool ta = transpose_a == Transpose::yes, tb = transpose_b == Transpose::yes;
-        const Tensor a({N, ta ? k : m, ta ? m : k}), b({N, tb ? n : k, tb ? k : n}), c({N, m, n});
-        fill_uniform(a, {.seed = 1}, -1, 1);
-        fill_uniform(b, {.seed = 2}, -1, 1);
-        fill_uniform(c, {.seed = 3}, -1, 1);
-        for (const Multiplication& by : all_multiplications()) {
-          multiply_by(by);
-          const Tensor batch = clone(c), each = clone(c);
-          batched_gemm(a, transpose_a, b, transpose_b, add, batch);
-          for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, add, each[i]);
-          EXPECT_EQ(batch.to_vector(), each.to_vector()) << name_of(by);
+  constexpr int64_t N = 7;
+  std::vector<Multiplication> ways = all_multiplications();
+  ways.push_back(multiplication_of_fp32());
+  for (const auto& [m, n, k] : {Size{12, 35, 50}, {80, 70, 60}})
+    for (Transpose transpose_a : {Transpose::no, Transpose::yes})
+      for (Transpose transpose_b : {Transpose::no, Transpose::yes})
+        for (const bool add : {false, true}) {
+          const bool ta = transpose_a == Transpose::yes, tb = transpose_b == Transpose::yes;
+          const Tensor a({N, ta ? k : m, ta ? m : k}), b({N, tb ? n : k, tb ? k : n}), c({N, m, n});
+          fill_uniform(a, {.seed = 1}, -1, 1);
+          fill_uniform(b, {.seed = 2}, -1, 1);
+          fill_uniform(c, {.seed = 3}, -1, 1);
+          for (const Multiplication& by : ways) {
+            multiply_by(by);
+            const Tensor batch = clone(c), each = clone(c);
+            batched_gemm(a, transpose_a, b, transpose_b, add, batch);
+            for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, add, each[i]);
+            EXPECT_EQ(batch.to_vector(), each.to_vector()) << name_of(by);
+          }
         }
-      }
 }
 
 TEST_F(Bf16, LeavesSubnormalNumbersToOthers) {
@@ -336,13 +323,10 @@ TEST(Precision, AllKernelsOfNumbersAgreeInFp32) {
     products.push_back(c.to_vector());
   }
   set_precision(Precision::fp32);
-  for (size_t i = 0; i < products[0].size(); ++i) {
-    double sum = 0;
-    for (int64_t l = 0; l < 500; ++l)
-      sum += element(a, Transpose::no, static_cast<int64_t>(i) / 75, l) *
-             element(b, Transpose::no, l, static_cast<int64_t>(i) % 75);
-    for (const auto& product : products) ASSERT_NEAR(product[i], sum, 1e-4);
-  }
+  const std::vector<double> sums =
+      plain_product(plain_operand(a, Transpose::no), plain_operand(b, Transpose::no), 31, 75, 500);
+  for (const auto& product : products)
+    for (size_t i = 0; i < sums.size(); ++i) ASSERT_NEAR(product[i], sums[i], 1e-4);
 }
 
 TEST(Precision, AnInstructionOfBf16IsTakenWhereItPays) {

@@ -9,6 +9,7 @@
 #include "tensor/products/gemm.h"
 #include "tensor/products/precision.h"
 #include "tests/cuda/device.h"
+#include "tests/tensor/plain_product.h"
 
 namespace rondo {
 namespace {
@@ -33,16 +34,10 @@ struct Factors {
   }
   /// c + a b in double.
   std::vector<double> plain(const Tensor& c) const {
-    const std::vector<real> x = a.to_vector(), y = b.to_vector(), start = c.to_vector();
-    std::vector<double> sums(start.begin(), start.end());
-    for (int64_t i = 0; i < m; ++i)
-      for (int64_t j = 0; j < n; ++j)
-        for (int64_t l = 0; l < k; ++l)
-          sums[static_cast<size_t>(i * n + j)] +=
-              static_cast<double>(
-                  x[static_cast<size_t>(transpose_a == Transpose::yes ? l * m + i : i * k + l)]) *
-              static_cast<double>(
-                  y[static_cast<size_t>(transpose_b == Transpose::yes ? j * k + l : l * n + j)]);
+    std::vector<double> sums =
+        plain_product(plain_operand(a, transpose_a), plain_operand(b, transpose_b), m, n, k);
+    const std::vector<real> start = c.to_vector();
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] += start[i];
     return sums;
   }
   Tensor product(const Tensor& start, Device device) const {

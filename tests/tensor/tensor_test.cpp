@@ -91,7 +91,9 @@ TEST(Tensor, RowsForProductsDoNotClash) {
 }
 
 TEST(Tensor, ErrorsSayWhatWasExpected) {
-  const Tensor x = counting({4, 3}), v = counting({12}), two({2, 3}), undefined;
+  const Tensor x = counting({4, 3}), v = counting({12}), two({2, 3}), turned({3, 4}), undefined;
+  const Indices beyond{4, 0}, below{-1, 0};
+  const Numbers three{1, 2, 3};
   const std::string of_undefined =
       "[tensor] an undefined tensor has no memory: give it a value, as by Tensor::zeros()";
   const auto too_large = [](int extent, const std::string& value) {
@@ -137,15 +139,9 @@ TEST(Tensor, ErrorsSayWhatWasExpected) {
       {[&] { (void)undefined.item(); }, of_undefined},
       {[&] { (void)undefined.version(); }, of_undefined},
       {[&] { fill(undefined, 1); }, of_undefined},
-      {[&] {
-         gather_rows(x, {4, 0}, two);
-       },
-       "[gather_rows] row 4 at 0 is not in [-1, 4)"},
+      {[&] { gather_rows(x, beyond, two); }, "[gather_rows] row 4 at 0 is not in [-1, 4)"},
       {[&] { gather_rows(x, {0}, two); }, "[gather_rows] 1 rows of [4, 3] do not fit [2, 3]"},
-      {[&] {
-         accumulate_rows(two, {-1, 0}, x);
-       },
-       "[accumulate_rows] row -1 at 0 is not in [0, 4)"},
+      {[&] { accumulate_rows(two, below, x); }, "[accumulate_rows] row -1 at 0 is not in [0, 4)"},
       {[&] { (void)x.slice(2, 5); }, "[slice] [2, 5) does not lie within [4, 3]"},
       {[&] { (void)x.slice(-1, 2); }, "[slice] [-1, 2) does not lie within [4, 3]"},
       {[&] { (void)x[4]; }, "[slice] [4, 5) does not lie within [4, 3]"},
@@ -159,18 +155,9 @@ TEST(Tensor, ErrorsSayWhatWasExpected) {
        "[parent_view] [4, 4] leaves the memory around [4, 3]"},
       {[&] { (void)x.reshaped(x.shape().with_first(5)); }, "[reshape] [4, 3] elements do not fill [5, 3]"},
       {[&] { (void)x.item(); }, "[item] needs exactly one element, got [4, 3]"},
-      {[] {
-         Tensor::from({1, 2, 3}, {2});
-       },
-       "[tensor] 3 values do not fill [2]"},
-      {[&] {
-         copy(x, Tensor({3, 4}));
-       },
-       "[copy] needs equal matrices, got [4, 3] and [3, 4]"},
-      {[&] {
-         accumulate(x, Tensor({3, 4}));
-       },
-       "[accumulate] needs equal matrices, got [4, 3] and [3, 4]"},
+      {[&] { Tensor::from(three, {2}); }, "[tensor] 3 values do not fill [2]"},
+      {[&] { copy(x, turned); }, "[copy] needs equal matrices, got [4, 3] and [3, 4]"},
+      {[&] { accumulate(x, turned); }, "[accumulate] needs equal matrices, got [4, 3] and [3, 4]"},
       {[&] { broadcast_rows(Tensor({4}), x); }, "[broadcast_rows] needs a vector [3], got [4]"},
       {[&] { column_sums(x, Tensor({4})); }, "[column_sums] needs a vector [3], got [4]"},
   };

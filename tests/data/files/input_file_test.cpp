@@ -13,7 +13,7 @@ namespace rondo {
 namespace {
 
 TEST(InputFile, ReadsParts) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   const InputFile file(folder.write("a", "0123456789"));
   EXPECT_EQ(file.size(), 10u);
   std::string part(4, ' ');
@@ -23,7 +23,7 @@ TEST(InputFile, ReadsParts) {
 }
 
 TEST(InputFile, ReadsWholeThroughALink) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   const std::string bytes("a\0\r\n\xff", 5);
   std::filesystem::create_symlink(folder.write("a", bytes), folder / "link");
   EXPECT_EQ(read_file(folder / "link"), bytes);
@@ -31,7 +31,7 @@ TEST(InputFile, ReadsWholeThroughALink) {
 }
 
 TEST(InputFile, RefusesWhatIsNoFile) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   const auto expect_refused = [&](const std::filesystem::path& path, const char* part) {
     expect_input_error([&] { read_file(path); }, path.string(), part);
   };
@@ -49,7 +49,7 @@ TEST(InputFile, RefusesWhatIsNoFile) {
 }
 
 TEST(InputFile, RefusesWhatIsTooLarge) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   const auto file = folder.write("large.txt", std::string(100'000, 'x'));
   const auto read = [&](std::uint64_t most) { return read_file(file, Pipes::refused, most); };
   EXPECT_EQ(read(100'000).size(), 100'000u);
@@ -60,7 +60,7 @@ TEST(InputFile, RefusesWhatIsTooLarge) {
 }
 
 TEST(InputFile, ReadsAPipeThatIsAccepted) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0666), 0);
   const std::string content(300'000, 'x');
   std::thread writer([&] { folder.write("pipe", content); });
@@ -69,7 +69,7 @@ TEST(InputFile, ReadsAPipeThatIsAccepted) {
 }
 
 TEST(InputFile, DigestsInParts) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   const std::string bytes(1'000'003, 'x');
   const InputFile file(folder.write("a", bytes));
   EXPECT_EQ(sha256_hex(file), sha256_hex(bytes));
@@ -84,7 +84,7 @@ std::string long_content() {
 }
 
 void expect_unpacks(const std::string& suffix, std::string (*packed)(std::string_view)) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   const std::string content = long_content();
   for (const std::string_view part :
        {std::string_view(content), std::string_view("a b\n"), std::string_view()}) {
@@ -113,7 +113,7 @@ void expect_unpacks(const std::string& suffix, std::string (*packed)(std::string
 TEST(UnpackedFile, Gzip) {
   if (!can_unpack(".gz")) GTEST_SKIP() << "built without zlib";
   expect_unpacks(".gz", &gzip_of);
-  const TestFolder folder;
+  const TemporaryFolder folder;
   std::string bytes = gzip_of("the cat sat");
   bytes[17] ^= 1;  // of the text: the checksum tells
   expect_input_error([&] { read_file(folder.write("a.gz", bytes)); }, "a.gz: damaged");
@@ -125,7 +125,7 @@ TEST(UnpackedFile, Zstandard) {
 }
 
 TEST(UnpackedFile, WithoutItsLibrary) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   if (!can_unpack(".gz"))
     expect_input_error([&] { UnpackedFile(folder.write("a.gz", gzip_of("a"))); }, "a.gz",
                        "needs zlib, which this program was built without: make WITH=\"zlib1g-dev\"");
@@ -137,7 +137,7 @@ TEST(UnpackedFile, WithoutItsLibrary) {
 
 TEST(InputFile, UnreadableFile) {
   if (geteuid() == 0) GTEST_SKIP() << "root reads everything";
-  const TestFolder folder;
+  const TemporaryFolder folder;
   const auto file = folder.write("secret.txt", "x");
   std::filesystem::permissions(file, std::filesystem::perms::none);
   expect_input_error([&] { read_file(file); }, "secret.txt", "Permission denied");

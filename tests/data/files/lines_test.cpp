@@ -35,17 +35,6 @@ TEST(Printable, ExcerptsAreShort) {
   EXPECT_EQ(excerpt(std::string(1 << 20, '\x80')).size(), 4 * 96 + 3u);
 }
 
-TEST(Utf8, LengthsAtTheLimitsOfEachRange) {
-  for (const std::string& text : Strings{std::string("\0", 1), std::string("\x7f")})
-    EXPECT_EQ(utf8_length(text, 0), 1u);
-  for (const std::string& text : Strings{"\xc2\x80", "\xdf\xbf"}) EXPECT_EQ(utf8_length(text, 0), 2u);
-  for (const std::string& text : Strings{"\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf"})
-    EXPECT_EQ(utf8_length(text, 0), 3u);
-  for (const std::string& text : Strings{"\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
-    EXPECT_EQ(utf8_length(text, 0), 4u);
-  EXPECT_EQ(utf8_length("a\xc3\xa9", 1), 2u);
-}
-
 TEST(Utf8, BytesThatAreNoneAreReplaced) {
   EXPECT_EQ(replace_invalid_utf8("a\xc3\xa9\n"), "a\xc3\xa9\n");
   const std::string replacement = "\xef\xbf\xbd";

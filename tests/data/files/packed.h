@@ -2,17 +2,11 @@
 // is.
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <string_view>
 
-namespace rondo {
+#include "tests/data/files/little_endian.h"
 
-inline std::string number_bytes(std::uint64_t value, int bytes) {
-  std::string text;
-  for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 0xff);
-  return text;
-}
+namespace rondo {
 
 /// RFC 1952, with stored blocks (RFC 1951, 3.2.4).
 inline std::string gzip_of(std::string_view content) {
@@ -26,10 +20,10 @@ inline std::string gzip_of(std::string_view content) {
   for (std::size_t at = 0; at == 0 || at < content.size(); at += longest) {
     const std::string_view part = content.substr(at, longest);
     file += at + longest >= content.size() ? '\1' : '\0';
-    file += number_bytes(part.size(), 2) + number_bytes(~part.size() & longest, 2);
+    file += little_endian(part.size(), 2) + little_endian(~part.size() & longest, 2);
     file += part;
   }
-  return file + number_bytes(~crc, 4) + number_bytes(content.size(), 4);
+  return file + little_endian(~crc, 4) + little_endian(content.size(), 4);
 }
 
 /// RFC 8878, with raw blocks, a window of 1 MiB, neither size nor checksum.
@@ -39,7 +33,7 @@ inline std::string zstd_of(std::string_view content) {
   for (std::size_t at = 0; at == 0 || at < content.size(); at += longest) {
     const std::string_view part = content.substr(at, longest);
     const bool is_last = at + longest >= content.size();
-    file += number_bytes(part.size() << 3 | is_last, 3);
+    file += little_endian(part.size() << 3 | is_last, 3);
     file += part;
   }
   return file;

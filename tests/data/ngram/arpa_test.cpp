@@ -110,7 +110,7 @@ class ArpaFile : public testing::Test {
     return arpa;
   }
 
-  TestFolder folder_;
+  TemporaryFolder folder_;
   std::string written_;
 };
 

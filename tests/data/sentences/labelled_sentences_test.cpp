@@ -8,7 +8,6 @@
 
 #include "data/text/text.h"
 #include "tests/data/files.h"
-#include "tests/temporary_folder.h"
 
 namespace rondo {
 namespace {
@@ -18,12 +17,13 @@ using Numbers = std::vector<std::int64_t>;
 using Names = std::vector<std::string>;
 
 /// Folders without validation text are refused, so these have one.
-LabelledTexts opened(const TestFolder& folder, const LabelledFiles& files = {}, Unit unit = Unit::words) {
+LabelledTexts opened(const TemporaryFolder& folder, const LabelledFiles& files = {},
+                     Unit unit = Unit::words) {
   return open_labelled_texts(folder.path(), files, unit);
 }
 
 TEST(LabelledSentences, FilesBecomeIdsOfWordsAndOfClasses) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   folder.write("train.txt", "pos a good film\nneg  a bad film \r\npos\tgood\n");
   folder.write("valid.txt", "neg bad");
   folder.write("test.txt", "pos new film\n");
@@ -47,7 +47,7 @@ TEST(LabelledSentences, FilesBecomeIdsOfWordsAndOfClasses) {
 }
 
 TEST(LabelledSentences, BadInputIsRefusedWithFileAndLine) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   const std::string good = "0 a\n1 b\n";
   const auto refused = [&](const std::string& train, const std::string& valid, const auto&... parts) {
     folder.write("train.txt", train);
@@ -74,7 +74,7 @@ TEST(LabelledSentences, BadInputIsRefusedWithFileAndLine) {
 }
 
 TEST(LabelledSentences, OneBadLineOfManyIsLeftOut) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   folder.write("train.txt", "0 \t\n0 a\n c d\n1 b\n\n");
   folder.write("valid.txt", "1 b\n\n");
   const LabelledTexts texts = opened(folder);
@@ -94,7 +94,7 @@ TEST(LabelledSentences, OneBadLineOfManyIsLeftOut) {
 }
 
 TEST(LabelledSentences, FilesThatAreMissingAreNamed) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   expect_input_error([&] { opened(folder); }, "train.txt: missing", "data.train_file");
   folder.write("train.txt", "0 a\n1 b\n");
   expect_input_error([&] { opened(folder); }, "valid.txt: missing", "data.valid_file");
@@ -121,7 +121,7 @@ TEST(LabelledSentences, Windows1252BecomesUtf8) {
   EXPECT_EQ(utf8_of_windows_1252("\x85\x91\x96\x80\x8c"), "…‘–€Œ");
   EXPECT_EQ(utf8_of_windows_1252("\x81\xa0"), "\xc2\x81\xc2\xa0");
 
-  const TestFolder folder;
+  const TemporaryFolder folder;
   folder.write("train.txt", "0 caf\xe9\n1 b\n");
   folder.write("valid.txt", "1 b\n");
   const LabelledTexts texts = opened(folder, {.encoding = Encoding::windows_1252});
@@ -131,7 +131,7 @@ TEST(LabelledSentences, Windows1252BecomesUtf8) {
 }
 
 TEST(LabelledSentences, SharesAreHeldOutOfTheTrainingText) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   std::string content;
   for (int i = 1; i <= 40; ++i) content += fmt::format("{} sentence {}\n", i % 2, i);
   folder.write("train.txt", content);

@@ -17,20 +17,20 @@ namespace {
 const ParallelOptions german_english = {.source_language = "de", .target_language = "en"};
 
 /// train and valid, without test.
-void write_pairs(const TestFolder& folder) {
+void write_pairs(const TemporaryFolder& folder) {
   folder.write("train.de", "ein hund\nzwei\n");
   folder.write("train.en", "a dog\ntwo\n");
   folder.write("valid.de", "drei\n");
   folder.write("valid.en", "three\n");
 }
 
-void expect_refused(const TestFolder& folder, const std::string& part, const std::string& other = "",
+void expect_refused(const TemporaryFolder& folder, const std::string& part, const std::string& other = "",
                     const ParallelOptions& options = german_english) {
   expect_input_error([&] { open_parallel_text(folder.path(), options, Unit::words); }, part, other);
 }
 
 TEST(ParallelText, Folder) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   write_pairs(folder);
   folder.write("test.de", "vier\r\n\r\n");
   folder.write("test.en", "four\n\n");
@@ -51,7 +51,7 @@ TEST(ParallelText, Folder) {
 }
 
 TEST(ParallelText, FilesHaveTheNamesOfTheOptions) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   for (const char* name : {"raw/train.tok", "val", "test_2016"})
     for (const char* language : {"fr", "cs"})
       folder.write(std::string(name) + "." + language, std::string(name) + " " + language + "\n");
@@ -68,7 +68,7 @@ TEST(ParallelText, FilesHaveTheNamesOfTheOptions) {
 }
 
 TEST(ParallelText, TestTextMayBeMissingButNotHalfOfIt) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   write_pairs(folder);
   const ParallelText without = open_parallel_text(folder.path(), german_english, Unit::words);
   EXPECT_FALSE(without.test);
@@ -82,11 +82,10 @@ TEST(ParallelText, TestTextMayBeMissingButNotHalfOfIt) {
 
 TEST(ParallelText, FilesMayBePacked) {
   if (!can_unpack(".gz")) GTEST_SKIP() << "built without zlib";
-  const TestFolder folder;
+  const TemporaryFolder folder;
   write_pairs(folder);
   std::filesystem::remove(folder / "train.de");
-  folder.write("train.de.gz", gzip_of("\xef\xbb\xbf"
-                                      "eins\r\nzwei\r\n"));
+  folder.write("train.de.gz", gzip_of("\ufeffeins\r\nzwei\r\n"));
   EXPECT_EQ(open_parallel_text(folder.path(), german_english, Unit::words).train.source.content,
             "eins\nzwei\n");
   folder.write("train.de", "eins\nzwei\n");
@@ -94,7 +93,7 @@ TEST(ParallelText, FilesMayBePacked) {
 }
 
 TEST(ParallelText, LastLineNeedsNoNewline) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   write_pairs(folder);
   folder.write("train.de", "ein hund\nzwei");
   folder.write("valid.de", "drei");
@@ -106,14 +105,14 @@ TEST(ParallelText, LastLineNeedsNoNewline) {
 }
 
 TEST(ParallelText, DifferentNumbersOfLines) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   write_pairs(folder);
   folder.write("valid.en", "three\n\n");
   expect_refused(folder, "valid.de has 1 lines", "valid.en has 2");
 }
 
 TEST(ParallelText, MissingFilesAndWhatResemblesThem) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   expect_refused(folder, "train.de: missing");
   folder.write("train.en", "a\n");
   folder.write("val.tok.de", "a\n");
@@ -138,7 +137,7 @@ TEST(ParallelText, IsGenerated) {
 }
 
 TEST(ParallelText, WhatIsNoTextFile) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   write_pairs(folder);
   folder.write("train.en", "");
   expect_refused(folder, "train.en: empty");
@@ -164,7 +163,7 @@ TEST(ParallelText, WhatIsNoTextFile) {
 }
 
 TEST(ParallelText, BadOptions) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   write_pairs(folder);
   expect_refused(folder, "set data.source_language and data.target_language", "", {.target_language = "en"});
   expect_refused(folder, "set data.source_language and data.target_language", "", {.source_language = "en"});

@@ -3,16 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <set>
 
-#include "tests/data/files.h"
 #include "tests/temporary_folder.h"
-#include "tests/tensor/errors.h"
 
 namespace rondo {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string file_of(const std::string& document, const std::string& question, const std::string& answer) {
   return "http://somewhere\n\n" + document + "\n\n" + question + "\n\n" + answer +
@@ -29,13 +25,10 @@ TEST(Questions, MarkersAreNumbers) {
 
 TEST(Questions, AreReadInTheFormatOfTheCnnCorpus) {
   const TemporaryFolder folder;
-  for (const char* split : {"training", "validation"}) fs::create_directory(folder / split);
-  write_bytes(folder / "training/b.question",
-              file_of("@entity1 is old .", "old is @placeholder", "@entity1"));
-  write_bytes(folder / "training/a.question",
-              file_of("@entity0 met @entity3 .", "who ? @placeholder", "@entity3"));
-  write_bytes(folder / "training/notes.txt", "no question");
-  write_bytes(folder / "validation/c.question", file_of("@entity0 .", "@placeholder", "@entity0"));
+  folder.write("training/b.question", file_of("@entity1 is old .", "old is @placeholder", "@entity1"));
+  folder.write("training/a.question", file_of("@entity0 met @entity3 .", "who ? @placeholder", "@entity3"));
+  folder.write("training/notes.txt", "no question");
+  folder.write("validation/c.question", file_of("@entity0 .", "@placeholder", "@entity0"));
   const QuestionTexts texts = open_questions(folder / "", {});
   EXPECT_EQ(texts.train.documents, "@entity0 met @entity3 .\n@entity1 is old .\n");
   EXPECT_EQ(texts.train.questions, "who ? @placeholder\nold is @placeholder\n");
@@ -74,12 +67,9 @@ TEST(Questions, MergeNumbersOnRequest) {
 
 TEST(Questions, ArePreparedInEverySplit) {
   const TemporaryFolder folder;
-  for (const char* split : {"training", "validation", "test"}) {
-    fs::create_directory(folder / split);
-    write_bytes(
-        folder / (split + std::string("/a.question")),
-        file_of("it rained . @entity0 met @entity1 7 times .", "@placeholder met 3 @entity1", "@entity0"));
-  }
+  for (const std::string split : {"training", "validation", "test"})
+    folder.write(split + "/a.question", file_of("it rained . @entity0 met @entity1 7 times .",
+                                                "@placeholder met 3 @entity1", "@entity0"));
   const QuestionTexts texts = open_questions(folder / "", {.sentences = 1, .merge_numbers = true});
   for (const QuestionText* it : {&texts.train, &texts.valid, &*texts.test}) {
     EXPECT_EQ(it->documents, "@entity0 met @entity1 NUM times .\n");
@@ -102,18 +92,17 @@ TEST(Questions, WhatIsNoQuestionIsRefusedByName) {
   expect_contains(refused("a\n\nb\n\n\xff\n\n@entity0\n"), "not UTF-8");
 
   const TemporaryFolder folder;
-  fs::create_directory(folder / "training");
+  std::filesystem::create_directory(folder / "training");
   expect_contains(error_of<InputError>([&] { open_questions(folder / "", {}); }), "no files NAME.question");
-  write_bytes(folder / "training/a.question", file_of("@entity0 .", "@placeholder", "@entity0"));
+  folder.write("training/a.question", file_of("@entity0 .", "@placeholder", "@entity0"));
   expect_contains(error_of<InputError>([&] { open_questions(folder / "", {}); }),
                   "validation: no such folder: the questions of ");
 
   // One of many is left out.
-  fs::create_directory(folder / "validation");
-  write_bytes(folder / "validation/a.question", "only this\n");
+  folder.write("validation/a.question", "only this\n");
   expect_contains(error_of<InputError>([&] { open_questions(folder / "", {}); }),
                   "validation/a.question: not a question of the CNN corpus");
-  write_bytes(folder / "validation/b.question", file_of("@entity0 .", "@placeholder", "@entity0"));
+  folder.write("validation/b.question", file_of("@entity0 .", "@placeholder", "@entity0"));
   const QuestionTexts texts = open_questions(folder / "", {});
   EXPECT_EQ(texts.valid.size(), 1);
   expect_contains(texts.valid.left_out, "1 of 2 questions are left out: ");
@@ -122,10 +111,9 @@ TEST(Questions, WhatIsNoQuestionIsRefusedByName) {
 
 TEST(Questions, SayWhichDocumentsLoseTheirEnd) {
   const TemporaryFolder folder;
-  for (const std::string split : {"training", "validation"}) fs::create_directory(folder / split);
-  write_bytes(folder / "training/1.question", file_of("@entity0 met @entity1 .", "@placeholder", "@entity1"));
-  write_bytes(folder / "training/2.question", file_of("@entity0 met @entity1 .", "@placeholder", "@entity0"));
-  write_bytes(folder / "validation/1.question", file_of("@entity1 .", "@placeholder", "@entity1"));
+  folder.write("training/1.question", file_of("@entity0 met @entity1 .", "@placeholder", "@entity1"));
+  folder.write("training/2.question", file_of("@entity0 met @entity1 .", "@placeholder", "@entity0"));
+  folder.write("validation/1.question", file_of("@entity1 .", "@placeholder", "@entity1"));
   const std::vector<std::string> notes = open_questions(folder / "", {.document_words = 2}).notes;
   ASSERT_EQ(notes.size(), 1u);
   expect_contains(notes[0],
@@ -137,9 +125,9 @@ TEST(Questions, SayWhichDocumentsLoseTheirEnd) {
 TEST(Questions, AreMadeOfATextByAScript) {
   if (std::system("python3 -c '' > /dev/null 2>&1") != 0) GTEST_SKIP() << "no python3";
   const TemporaryFolder folder;
-  for (const char* split : {"train", "valid"})
-    write_bytes(
-        folder / (std::string(split) + ".txt"),
+  for (const std::string split : {"train", "valid"})
+    folder.write(
+        split + ".txt",
         " = Paris = \nThe engineer Gustave Eiffel lived in Paris . The tower was built by Gustave Eiffel "
         "for the Fair .\n = = Later = = \nIt is in \"Paris.\" Visitors of Paris know Gustave Eiffel .\n"
         " = Rome = \nRome is old . Nobody knows why .\n");

@@ -5,7 +5,6 @@
 
 #include <map>
 
-#include "data/files/files.h"
 #include "data/sentences/tables.h"
 #include "tests/temporary_folder.h"
 

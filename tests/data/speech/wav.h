@@ -4,22 +4,16 @@
 
 #include <bit>
 #include <cmath>
-#include <cstdint>
-#include <string>
 #include <vector>
 
-namespace rondo {
+#include "tests/data/files/little_endian.h"
 
-inline std::string little_endian(std::uint32_t number, int bytes) {
-  std::string text;
-  for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> 8 * i & 0xff);
-  return text;
-}
+namespace rondo {
 
 /// Format 1: integers; 3: floats.
 inline std::string wav_of_bytes(const std::string& data, std::uint32_t format, std::uint32_t sample_bytes,
                                 std::uint32_t rate, std::uint32_t channels) {
-  const auto size = static_cast<std::uint32_t>(data.size()), frame = channels * sample_bytes;
+  const std::size_t size = data.size(), frame = channels * sample_bytes;
   return "RIFF" + little_endian(36 + size, 4) + "WAVEfmt " + little_endian(16, 4) + little_endian(format, 2) +
          little_endian(channels, 2) + little_endian(rate, 4) + little_endian(rate * frame, 4) +
          little_endian(frame, 2) + little_endian(8 * sample_bytes, 2) + "data" + little_endian(size, 4) +
@@ -27,7 +21,7 @@ inline std::string wav_of_bytes(const std::string& data, std::uint32_t format, s
 }
 inline std::string wav_of(const std::vector<int>& samples, int rate = 8000, int channels = 1) {
   std::string data;
-  for (const int sample : samples) data += little_endian(static_cast<std::uint32_t>(sample), 2);
+  for (const int sample : samples) data += little_endian(static_cast<std::uint16_t>(sample), 2);
   return wav_of_bytes(data, 1, 2, static_cast<std::uint32_t>(rate), static_cast<std::uint32_t>(channels));
 }
 inline std::string float_wav_of(const std::vector<float>& samples, std::uint32_t rate = 8000) {

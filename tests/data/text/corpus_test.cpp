@@ -24,21 +24,17 @@ TEST(Split, Names) {
 }
 
 TEST(CleanText, LeavesEverythingElse) {
-  const std::string text =
-      "a\rb\n\n\xef\xbb\xbf"
-      "c\r\r";
+  const std::string text = "a\rb\n\n\ufeffc\r\r";
   EXPECT_EQ(clean_text(text, "f.txt", Unit::words).content, text);
   EXPECT_TRUE(clean_text(text, "f.txt", Unit::words).notes.empty());
   EXPECT_EQ(clean_text("a\r\r\n", "f.txt", Unit::words).content, "a\r\n");  // one line end, one lone CR
 }
 
 TEST(OpenCorpus, Folder) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   folder.write("train.txt", "a b\r\n");
   folder.write("valid.txt", "b\n");
-  folder.write("test.txt",
-               "\xef\xbb\xbf"
-               "a\n");
+  folder.write("test.txt", "\ufeffa\n");
   const CorpusText corpus = open_corpus(folder.path(), Unit::words);
   EXPECT_EQ(corpus.at(Split::train).content, "a b\n");
   EXPECT_EQ(corpus.at(Split::valid).content, "b\n");
@@ -52,7 +48,7 @@ TEST(OpenCorpus, Folder) {
 }
 
 TEST(OpenCorpus, TestTextMayBeMissing) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   folder.write("train.txt", "a b\n");
   folder.write("valid.txt", "b\n");
   const CorpusText text = open_corpus(folder.path(), Unit::words);
@@ -62,7 +58,7 @@ TEST(OpenCorpus, TestTextMayBeMissing) {
 }
 
 TEST(OpenCorpus, BadFolders) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   expect_input_error([&] { open_corpus(folder / "nowhere", Unit::words); }, "nowhere",
                      "no such file or folder");
   expect_input_error([&] { open_corpus(folder.path(), Unit::words); }, "train.txt: missing");
@@ -80,7 +76,7 @@ TEST(OpenCorpus, BadFolders) {
 }
 
 TEST(OpenCorpus, OneFileIsCutAtLineEnds) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   std::string text;
   for (int line = 0; line < 200; ++line) text += "line " + std::to_string(line % 7) + "\n";
   const CorpusText corpus = open_corpus(folder.write("book.txt", text), Unit::characters);
@@ -98,7 +94,7 @@ TEST(OpenCorpus, OneFileIsCutAtLineEnds) {
 }
 
 TEST(OpenCorpus, OneFileWithoutLinesIsCutBetweenWordsOrCharacters) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   std::string text;
   for (int word = 0; word < 100; ++word) text += "word ";
   text += "\n";
@@ -118,7 +114,7 @@ TEST(OpenCorpus, OneFileWithoutLinesIsCutBetweenWordsOrCharacters) {
 }
 
 TEST(OpenCorpus, EverySplitOfAShortFileHoldsSomething) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   for (const std::string& piece : Strings{"x", "\n", "ab\n", " ", "\x80"}) {
     std::string text;
     while (text.size() < 40) text += piece;
@@ -132,7 +128,7 @@ TEST(OpenCorpus, EverySplitOfAShortFileHoldsSomething) {
 }
 
 TEST(CorpusOfFiles, HoldsOutEveryTenthBlock) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   // 25 lines; the tenth and twentieth block of one line are 9 and 19. 'B' comes before 'a' in the C locale.
   std::string first, second;
   for (int line = 0; line < 15; ++line) first += std::to_string(line) + "\n";
@@ -151,7 +147,7 @@ TEST(CorpusOfFiles, HoldsOutEveryTenthBlock) {
 }
 
 TEST(CorpusOfFiles, TwoStarsStandForFoldersOfAnyDepth) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   for (const char* file : {"a.txt", "b/a.txt", "b/c/d/a.txt", "b/c/other.md", ".git/a.txt", "b/e.txt/a.txt"})
     folder.write(file, "text\n");
   std::filesystem::create_directory_symlink(folder.path(), folder.path() / "b/link");
@@ -171,7 +167,7 @@ TEST(CorpusOfFiles, TwoStarsStandForFoldersOfAnyDepth) {
 }
 
 TEST(CorpusOfFiles, BadInput) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   const auto file = folder.write("a.txt", "1\n2\n3\n");
   expect_input_error([] { corpus_of_files({}, 50, Unit::words); }, "no files");
   expect_input_error([&] { corpus_of_files({file}, 0, Unit::words); }, "blocks of 0 lines");

@@ -50,7 +50,7 @@ const std::vector<Kind> kinds{
 };
 
 TEST(EveryText, IsTheSameWithAMarkWithCrlfAndPacked) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   for (const Kind& kind : kinds) {
     std::string windows = "\xef\xbb\xbf";
     for (const std::string_view line : split_lines(kind.content)) windows.append(line).append("\r\n");
@@ -64,7 +64,7 @@ TEST(EveryText, IsTheSameWithAMarkWithCrlfAndPacked) {
 }
 
 TEST(EveryText, OfAnotherKindIsRefusedWithTheCommand) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   using namespace std::string_literals;
   const std::vector<std::pair<std::string, std::string>> others{
       {"\x1f\x8b\x08", "its format is gzip; take the text out of it: gzip -dc FILE > NEW"},
@@ -83,7 +83,7 @@ TEST(EveryText, OfAnotherKindIsRefusedWithTheCommand) {
 }
 
 TEST(EveryText, OfLinesHasNoneOfManyMegabytes) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   const auto path = folder.write("long", std::string(longest_line + 1, 'a'));
   for (const Kind& kind : kinds)
     if (kind.name != "text")

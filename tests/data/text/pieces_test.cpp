@@ -6,13 +6,12 @@
 #include <random>
 
 #include "data/sentences/pairs.h"
+#include "data/text/unicode.h"
 #include "data/text/vocabulary.h"
 #include "tests/data/files.h"
 
 namespace rondo {
 namespace {
-
-using Ids = std::vector<std::int32_t>;
 
 TEST(Pieces, WithoutTheLibraryAreRefused) {
   if (has_sentencepiece()) GTEST_SKIP() << "built with sentencepiece";
@@ -42,17 +41,7 @@ class PiecesTest : public testing::TestWithParam<PieceModelKind> {
   }
   /// Sentences of two frequent words and many words of a few syllables.
   static Text text() {
-    const std::vector<std::string> syllables{"ka",
-                                             "mo",
-                                             "sti",
-                                             "ren",
-                                             "gr\xc3\xbc",
-                                             "lo",
-                                             "pa",
-                                             "ent",
-                                             "\xc3\x9f"
-                                             "e",
-                                             "un"};
+    const std::vector<std::string> syllables{"ka", "mo", "sti", "ren", "grü", "lo", "pa", "ent", "ße", "un"};
     std::mt19937 random(1);
     std::string content;
     for (int line = 0; line < 400; ++line) {
@@ -112,16 +101,7 @@ TEST_P(PiecesTest, TextComesBackAsItWas) {
       const std::string_view known = "the cat  \n\n";
       const char32_t c =
           random() % 2 ? known[random() % known.size()] : random() % (j % 2 ? 0x110000 : 0x3000);
-      if (c < 0x80)
-        it += static_cast<char>(c);
-      else if (c < 0x800)
-        it += {static_cast<char>(0xc0 | c >> 6), static_cast<char>(0x80 | (c & 63))};
-      else if (c < 0x10000 && (c < 0xd800 || c > 0xdfff))
-        it += {static_cast<char>(0xe0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 63)),
-               static_cast<char>(0x80 | (c & 63))};
-      else if (c >= 0x10000)
-        it += {static_cast<char>(0xf0 | c >> 18), static_cast<char>(0x80 | (c >> 12 & 63)),
-               static_cast<char>(0x80 | (c >> 6 & 63)), static_cast<char>(0x80 | (c & 63))};
+      if (c < 0xd800 || c > 0xdfff) it += utf8_of(std::u32string(1, c));
     }
     expect_same(it);
   }

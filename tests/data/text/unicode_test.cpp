@@ -17,10 +17,10 @@ using Texts = std::vector<std::u32string>;
 
 TEST(Unicode, CodePoints) {
   EXPECT_EQ(code_points("", "a"), U"");
-  const std::string ends = "a\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf";
+  const std::string ends =
+      "a\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf";
   EXPECT_EQ(utf8_of(code_points(ends, "a")), ends);
-  EXPECT_EQ(code_points("a\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", "a"),
-            U"a\u007f\u0080\u07ff\u0800\uffff\U00010000\U0010ffff");
+  EXPECT_EQ(code_points(ends, "a"), U"a\u007f\u0080\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff");
   EXPECT_EQ(code_points(std::string_view("\0x", 2), "a"), std::u32string_view(U"\0x", 2));
   expect_input_error([] { code_points("ab\xff", "en.txt, line 3"); }, "en.txt, line 3: not UTF-8 at byte 2",
                      "0xff");

@@ -1,11 +1,8 @@
 // Recurrent batch normalisation in plain loops, written from the equations of Cooijmans et al. 2016, and a
-// cell to hold to them. The loops run on doubles for the values and on complex numbers for the derivatives:
-// Im f(x + ih) / h with h = 1e-100 is exact to the last digits.
+// cell to hold to them. The loops run on complex numbers, as those of the other cells: the derivative
+// Im f(x + ih) / h with h = 1e-100 is exact to the last digits. Next: plain_cells.h.
 #pragma once
 
-#include <cmath>
-#include <complex>
-#include <map>
 #include <stdexcept>
 
 #include "autograd/sequence.h"
@@ -14,7 +11,7 @@
 #include "nn/cells/lstm.h"
 #include "tensor/random.h"
 #include "tests/autograd/samples.h"
-#include "tests/nn/parameters.h"
+#include "tests/nn/cells/plain_gradients.h"
 
 namespace rondo::batch_norm_reference {
 
@@ -22,42 +19,32 @@ constexpr int64_t T = 6, B = 4, I = 3, H = 3, slots = 4;
 
 // ---- Plain loops.
 
-using Complex = std::complex<double>;
-template <class Number>
-using Vector = std::vector<Number>;
-template <class Number>
-using Named = std::map<std::string, Vector<Number>>;
 /// valid[t][b].
 using Marks = std::vector<std::vector<bool>>;
 
 struct Statistics {
-  Vector<double> mean, variance;
+  std::vector<double> mean, variance;
 };
 /// Of each time step, by "ih", "hh" and "c".
 using StatisticsOfSteps = std::vector<std::map<std::string, Statistics>>;
 
-inline double real_part(double x) { return x; }
-inline double real_part(const Complex& x) { return x.real(); }
-
-template <class Number>
 struct PlainOutputs {
-  Vector<Number> h;           // [T, B, H], zeros where not valid
-  Vector<Number> c;           // [B, H] after the last step, zeros where not valid
+  Vector h;                   // [T, B, H], zeros where not valid
+  Vector c;                   // [B, H] after the last step, zeros where not valid
   StatisticsOfSteps batches;  // what each step computed
 };
 
 /// All parameters by name, with x [T, B, I], h0 and c0 [B, H]. `population`: what to normalise by, the
 /// batch's own if null.
-template <class Number>
-PlainOutputs<Number> plain(const Named<Number>& p, bool integrated, const Marks& valid,
-                           const StatisticsOfSteps* population) {
-  PlainOutputs<Number> result{Vector<Number>(T * B * H), Vector<Number>(B * H), StatisticsOfSteps(T)};
-  Vector<Number> h = p.at("h0"), c = p.at("c0");
+inline PlainOutputs plain(const Parameters& p, bool integrated, const Marks& valid,
+                          const StatisticsOfSteps* population) {
+  PlainOutputs result{Vector(T * B * H), Vector(B * H), StatisticsOfSteps(T)};
+  Vector h = p.at("h0"), c = p.at("c0");
   for (int64_t t = 0; t < T; ++t) {
     // Of v [B, width]: gamma (v - mean) / sqrt(variance + 1e-5); what does not vary is 0.
-    const auto normalized = [&](const std::string& name, const Vector<Number>& v) {
+    const auto normalized = [&](const std::string& name, const Vector& v) {
       const auto width = std::ssize(v) / B;
-      Vector<Number> y(v.size());
+      Vector y(v.size());
       Statistics& kept = result.batches[t][name];
       for (int64_t j = 0; j < width; ++j) {
         Number mean = 0, variance = 0;
@@ -73,23 +60,23 @@ PlainOutputs<Number> plain(const Named<Number>& p, bool integrated, const Marks&
             if (valid[t][b]) variance += (v[b * width + j] - mean) * (v[b * width + j] - mean);
           variance /= rows;
         }
-        kept.mean.push_back(real_part(mean));
-        kept.variance.push_back(real_part(variance));
-        if (real_part(variance) < 1e-8) continue;
+        kept.mean.push_back(mean.real());
+        kept.variance.push_back(variance.real());
+        if (variance.real() < 1e-8) continue;
         for (int64_t b = 0; b < B; ++b)
           y[b * width + j] =
               p.at("gamma_" + name)[j] * (v[b * width + j] - mean) / std::sqrt(variance + 1e-5);
       }
       return y;
     };
-    Vector<Number> Wx(B * 4 * H), Uh(B * 4 * H), next_c(B * H), o(B * H);
+    Vector Wx(B * 4 * H), Uh(B * 4 * H), next_c(B * H), o(B * H);
     for (int64_t b = 0; b < B; ++b)
       for (int64_t k = 0; k < 4 * H; ++k) {
         for (int64_t i = 0; i < I; ++i)
           Wx[b * 4 * H + k] += p.at("weight_ih")[k * I + i] * p.at("x")[(t * B + b) * I + i];
         for (int64_t i = 0; i < H; ++i) Uh[b * 4 * H + k] += p.at("weight_hh")[k * H + i] * h[b * H + i];
       }
-    const Vector<Number> Wx_hat = normalized("ih", Wx), Uh_hat = normalized("hh", Uh);
+    const Vector Wx_hat = normalized("ih", Wx), Uh_hat = normalized("hh", Uh);
     const auto s = [](const Number& z) { return 1.0 / (1.0 + std::exp(-z)); };
     for (int64_t b = 0; b < B; ++b)
       for (int64_t j = 0; j < H; ++j) {
@@ -102,7 +89,7 @@ PlainOutputs<Number> plain(const Named<Number>& p, bool integrated, const Marks&
         next_c[b * H + j] = s(z(1)) * c[b * H + j] + s(z(0)) * std::tanh(z(2));
         o[b * H + j] = s(z(3));
       }
-    const Vector<Number> c_hat = normalized("c", next_c);
+    const Vector c_hat = normalized("c", next_c);
     for (int64_t b = 0; b < B; ++b)
       for (int64_t j = 0; j < H && valid[t][b]; ++j) {
         c[b * H + j] = next_c[b * H + j];
@@ -186,18 +173,10 @@ struct Model : Module {
     return result;
   }
   /// All parameters as numbers.
-  template <class Number>
-  Named<Number> numbers() const {
-    Named<Number> named;
-    for (const Segment& segment : segments()) {
-      const std::vector<real> v = part_of(values(), segment).to_vector();
-      named[segment.name.substr(0, segment.name.size() - 3)].assign(v.begin(), v.end());
-    }
-    return named;
-  }
+  Parameters numbers() const { return parameters_of_layer(parameters_of(*this), "", "_l0", I, H).named; }
   /// The statistics of the batches of one run, by the plain loops.
   StatisticsOfSteps of_batches(const Marks& valid = all_valid) const {
-    return plain<double>(numbers<double>(), false, valid, nullptr).batches;
+    return plain(numbers(), false, valid, nullptr).batches;
   }
 
   std::unique_ptr<Cell> cell;

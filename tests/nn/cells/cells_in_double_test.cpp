@@ -137,11 +137,9 @@ struct PlainResult {
 /// Elements of row b of a mask [B, units]: whether they live.
 std::vector<bool> alive(const std::string& module, uint32_t draw, double probability, int64_t units,
                         int64_t b) {
-  const Tensor mask({B, units});
-  fill_dropout_mask(mask, {StackModel::seed, hash_of(module), draw, StackModel::update}, probability,
-                    {B, 0, B});
+  const RandomKey key{StackModel::seed, hash_of(module), draw, StackModel::update};
   std::vector<bool> result;
-  for (int64_t j = 0; j < units; ++j) result.push_back(mask.data()[b * units + j] > 0);
+  for (int64_t j = 0; j < units; ++j) result.push_back(key.bits(b * units + j) >= probability * 4294967296.0);
   return result;
 }
 

@@ -56,6 +56,9 @@ struct PlainState {
 using PlainCell =
     std::function<PlainState(const PlainLayer&, const Vector& x, const PlainState& seen, const Vector& kept)>;
 
+/// Ba et al. 2016 (4), epsilon as PyTorch has it.
+Vector normalized(const Vector& z, const Vector& gain, const Vector& shift);
+
 /// Of all cells, in the order of cell_names().
 const std::vector<std::pair<std::string, PlainCell>>& plain_cells();
 /// Of one of them.

@@ -8,18 +8,6 @@ namespace {
 
 Number s(Number x) { return 1.0 / (1.0 + std::exp(-x)); }
 
-// Ba et al. 2016 (4), epsilon as PyTorch has it.
-Vector normalized(const Vector& z, const Vector& gain, const Vector& shift) {
-  const double count = static_cast<double>(z.size());
-  const Number mean = std::accumulate(z.begin(), z.end(), Number(0)) / count;
-  Number variance = 0;
-  for (const Number it : z) variance += (it - mean) * (it - mean) / count;
-  Vector result;
-  for (size_t j = 0; j < z.size(); ++j)
-    result.push_back(gain[j] * (z[j] - mean) / std::sqrt(variance + 1e-5) + shift[j]);
-  return result;
-}
-
 /// A vector by its elements.
 template <class Element>
 Vector each(int64_t units, const Element& element) {
@@ -477,6 +465,17 @@ PlainCell of(PlainState (*step)(const PlainLayer&, const Vector& x, const Vector
 }
 
 }  // namespace
+
+Vector normalized(const Vector& z, const Vector& gain, const Vector& shift) {
+  const double count = static_cast<double>(z.size());
+  const Number mean = std::accumulate(z.begin(), z.end(), Number(0)) / count;
+  Number variance = 0;
+  for (const Number it : z) variance += (it - mean) * (it - mean) / count;
+  Vector result;
+  for (size_t j = 0; j < z.size(); ++j)
+    result.push_back(gain[j] * (z[j] - mean) / std::sqrt(variance + 1e-5) + shift[j]);
+  return result;
+}
 
 const std::vector<std::pair<std::string, PlainCell>>& plain_cells() {
   static const std::vector<std::pair<std::string, PlainCell>> cells = {

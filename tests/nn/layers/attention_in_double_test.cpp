@@ -71,17 +71,13 @@ TEST(Attention, ErrorsSayWhatWasExpected) {
   const Model model(Score::general);
   const Variable states(Tensor::zeros({S, B, H}));
   const auto source = model.attention.prepare(states);
-  EXPECT_EQ(any_error_of([&] {
-              model.attention.prepare(Variable(Tensor::zeros({S, B, Q})));
-            }),
+  const Variable narrow(Tensor::zeros({S, B, Q})), queries(Tensor::zeros({2, Q}));
+  const Lengths beyond = {1, 2, 5};
+  EXPECT_EQ(any_error_of([&] { model.attention.prepare(narrow); }),
             "[attention] states [S, B, 6] were expected, got [4, 3, 5]");
-  EXPECT_EQ(any_error_of([&] {
-              model.attention.prepare(states, {1, 2, 5});
-            }),
+  EXPECT_EQ(any_error_of([&] { model.attention.prepare(states, beyond); }),
             "[attention] a length from 0 to 4 was expected: 5");
-  EXPECT_EQ(any_error_of([&] {
-              model.attention(Variable(Tensor::zeros({2, Q})), source);
-            }),
+  EXPECT_EQ(any_error_of([&] { model.attention(queries, source); }),
             "[attention] queries [3, 5] or [T, 3, 5] were expected, got [2, 5]");
 }
 

@@ -12,10 +12,8 @@ constexpr int64_t words = 8, entities = 3, width = 4, texts = 4;
 
 AttentiveReaderOptions reader_options(const std::string& cell = "rnn") {
   AttentiveReaderOptions options;
+  set(options, "embedding=3 hidden=4 init_all=0.8");  // large enough that nothing is nearly linear
   options.cell = cell;
-  options.embedding = 3;
-  options.hidden = width;
-  options.init_all = 0.8;  // large enough that nothing is nearly linear
   return options;
 }
 

@@ -14,11 +14,10 @@ constexpr int64_t F = 3, V = 4, B = 2;
 
 CtcModelOptions options_of(const std::string& cell, bool bidirectional, int64_t layers) {
   CtcModelOptions options;
+  set(options, "hidden=4 init_all=0.8");  // large enough that nothing is nearly linear
   options.cell = cell;
-  options.hidden = 4;
   options.layers = layers;
   options.bidirectional = bidirectional;
-  options.init_all = 0.8;  // large enough that nothing is nearly linear
   return options;
 }
 

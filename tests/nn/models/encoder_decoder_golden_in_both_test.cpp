@@ -1,8 +1,8 @@
 // Encoder-decoders against numbers that PyTorch computed (tests/golden/make_encoder_decoder_file().py): the
 // loss of each symbol, the attention and the gradients of all parameters.
 #include "nn/models/encoder_decoder.h"
-#include "tests/golden/compare.h"
-#include "tests/nn/parameters.h"
+#include "tests/golden/models.h"
+#include "tests/nn/settings.h"
 
 namespace rondo::encoder_decoder_golden_test {
 namespace {
@@ -16,7 +16,7 @@ struct Case {
   TiedTables tied = TiedTables::none;
 };
 
-const Golden& file() { return Golden::of_encoder_decoders(); }
+const Golden& file() { return Golden::file("encoder_decoder"); }
 
 SentenceInput sentences(const std::string& name, const Lengths& lengths = {}) {
   const std::vector<int64_t> shape = file().shape(name);
@@ -33,19 +33,13 @@ TEST_P(EncoderDecoderGolden, LossAttentionAndGradients) {
   const Case& it = GetParam();
   const std::string prefix = it.name + ".";
   EncoderDecoderOptions options;
-  options.embedding = 3;
-  options.hidden = 4;
-  options.encoder_layers = options.decoder_layers = 2;
+  set(options, "embedding=3 hidden=4 encoder_layers=2 decoder_layers=2");
   options.attention = it.attention;
   options.input_feeding = it.input_feeding;
   options.tied = it.tied;
   options.readout = it.tied == TiedTables::none ? 5 : 3;
   EncoderDecoder model(options, 7, 7);
-  for (const Segment& segment : model.segments()) {
-    const Tensor values = tensor_of(file(), prefix + segment.name);
-    ASSERT_EQ(segment.shape, values.shape()) << segment.name;
-    copy(values, value_of(model, segment.name));
-  }
+  set_golden(model, file(), prefix);
 
   const std::vector<double> lengths = file().values(prefix + "source_lengths");
   const auto source = model.encode(sentences(prefix + "source", {lengths.begin(), lengths.end()}));
@@ -56,8 +50,7 @@ TEST_P(EncoderDecoderGolden, LossAttentionAndGradients) {
   expect_equal(loss.total.value(), prefix + "loss");
   if (it.attention != Score::none) expect_equal(output.attention.value(), prefix + "attention");
   loss.total.backward();
-  for (const Segment& segment : model.segments())
-    expect_equal(gradient_of(model, segment.name), prefix + "gradient." + segment.name);
+  expect_golden_gradients(model, file(), prefix, tolerance);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, EncoderDecoderGolden,

@@ -12,38 +12,17 @@ namespace rondo::encoder_decoder_test {
 namespace {
 
 constexpr int64_t B = 3, S = 4, T = 5, V = 6;
-constexpr int32_t end = 0;
 
-/// Sources and targets, with their end symbols, of different lengths in different orders.
-struct Pair {
-  std::vector<int32_t> source, target;
-};
-const std::vector<Pair> pairs = {
-    {{3, 1, end}, {2, 2, 5, 1, end}}, {{4, 5, 2, end}, {1, end}}, {{end}, {3, 4, end}}};
-
-/// [steps, B] with `padding` where a sentence has ended.
-std::vector<int32_t> batched(int64_t steps, int32_t padding,
-                             const std::function<std::vector<int32_t>(const Pair&)>& part) {
-  std::vector<int32_t> ids(static_cast<size_t>(steps * B), padding);
-  for (size_t b = 0; b < pairs.size(); ++b) {
-    const std::vector<int32_t> sentence = part(pairs[b]);
-    for (size_t t = 0; t < sentence.size(); ++t) ids[t * B + b] = sentence[t];
-  }
-  return ids;
-}
-std::vector<int32_t> inputs_of(const Pair& pair) {
-  std::vector<int32_t> inputs = pair.target;
-  inputs.insert(inputs.begin(), end);
-  inputs.pop_back();
-  return inputs;
-}
+// Of different lengths in different orders; symbol 0 ends a sentence. What a decoder writes, and reads.
+const IdLists sources = {{3, 1, 0}, {4, 5, 2, 0}, {0}}, written = {{2, 2, 5, 1, 0}, {1, 0}, {3, 4, 0}},
+              read = one_step_late(written);
 
 /// The three sentences as a batch. Padding is any symbol.
 struct Batch {
   explicit Batch(int32_t padding = 0)
-      : source{tokens(batched(S, padding, [](const Pair& it) { return it.source; })), S, B, {3, 4, 1}},
-        inputs{tokens(batched(T, padding, inputs_of)), T, B, {5, 2, 3}},
-        targets(tokens(batched(T, -1, [](const Pair& it) { return it.target; }))) {}
+      : source(batch_of(sources, S, padding)),
+        inputs(batch_of(read, T, padding)),
+        targets(batch_of(written, T, -1).ids) {}
   /// So that a GPU could replay it.
   void make_rectangles() {
     source.lengths = rectangle(source.lengths, S);
@@ -54,31 +33,34 @@ struct Batch {
 };
 
 EncoderDecoderOptions tiny(const std::string& cell = "lstm", Score attention = Score::general) {
-  EncoderDecoderOptions options;
+  EncoderDecoderOptions options;  // init_all: steep enough that every part matters
+  set(options, "embedding=3 hidden=4 encoder_layers=2 decoder_layers=2 readout=3 init_all=0.8");
   options.cell = cell;
-  options.embedding = 3;
-  options.hidden = 4;
-  options.encoder_layers = options.decoder_layers = 2;
   options.attention = attention;
-  options.readout = 3;
-  options.init_all = 0.8;  // steep enough that every part matters
   return options;
 }
 
-CrossEntropy loss_of(EncoderDecoder& model, const Batch& batch, double smoothing = 0) {
-  const EncoderDecoder::Source source = model.encode(batch.source);
-  return model.cross_entropy(model.decode(batch.inputs, source).readout, batch.targets, smoothing);
+/// All gradients, the loss of each symbol and the total, of smoothed labels.
+std::vector<real> numbers_of(EncoderDecoder& model, const Batch& batch) {
+  fill(model.gradients(), 0);
+  const EncoderDecoder::Output output = model.decode(batch.inputs, model.encode(batch.source));
+  const CrossEntropy loss = model.cross_entropy(output.readout, batch.targets, 0.1);
+  loss.total.backward();
+  std::vector<real> numbers = model.gradients().to_vector(), each = loss.each.to_vector();
+  numbers.insert(numbers.end(), each.begin(), each.end());
+  numbers.push_back(loss.total.value().item());
+  return numbers;
 }
 
 /// Szegedy et al. 2016, section 7: the cross entropy to (1 - e) at the target and e / V at every symbol.
 Number plain_loss(const EncoderDecoderOptions& options, const Parameters& parameters, double smoothing) {
   const PlainEncoderDecoder model(options, parameters);
   Number loss = 0;
-  for (const Pair& pair : pairs) {
-    const auto steps = model.read(pair.source, inputs_of(pair));
+  for (size_t b = 0; b < B; ++b) {
+    const auto steps = model.read(sources[b], read[b]);
     for (size_t t = 0; t < steps.size(); ++t)
       for (int32_t v = 0; v < V; ++v)
-        loss -= ((v == pair.target[t] ? 1 - smoothing : 0) + smoothing / V) *
+        loss -= ((v == written[b][t] ? 1 - smoothing : 0) + smoothing / V) *
                 steps[t].log_p[static_cast<size_t>(v)];
   }
   return loss;
@@ -101,10 +83,10 @@ void expect_plain(const EncoderDecoderOptions& options, double smoothing = 0) {
   }
   const std::vector<real> attention = attends ? output.attention.value().to_vector() : std::vector<real>();
   for (size_t b = 0; b < B; ++b) {
-    const auto steps = plain.read(pairs[b].source, inputs_of(pairs[b]));
+    const auto steps = plain.read(sources[b], read[b]);
     for (size_t t = 0; t < T; ++t) {
       const bool scored = t < steps.size();
-      const auto y = static_cast<size_t>(scored ? pairs[b].target[t] : 0);
+      const auto y = static_cast<size_t>(scored ? written[b][t] : 0);
       EXPECT_NEAR(each[t * B + b], scored ? -steps[t].log_p[y].real() : 0, 1e-12);
       for (size_t s = 0; attends && scored && s < S; ++s)
         EXPECT_NEAR(attention[(t * B + b) * S + s],
@@ -189,12 +171,7 @@ TEST(EncoderDecoderValues, DoNotDependOnPadding) {
         const auto of = [&](int32_t padding) {
           Batch batch(padding);
           if (!told) batch.inputs.lengths = {};
-          fill(model.gradients(), 0);
-          const CrossEntropy loss = loss_of(model, batch, 0.1);
-          loss.total.backward();
-          std::vector<real> numbers = model.gradients().to_vector();
-          numbers.push_back(loss.total.value().item());
-          return numbers;
+          return numbers_of(model, batch);
         };
         EXPECT_EQ(of(0), of(5)) << name_of(attention);
       }
@@ -208,18 +185,13 @@ TEST(EncoderDecoder, OfRectanglesIsThatOfPackedSteps) {
         options.input_feeding = fed && attention != Score::none;
         options.bidirectional = fed;
         EncoderDecoder model(options, V, V, 11);
-        const auto numbers_of = [&](bool rectangles, int32_t padding) {
+        const auto of = [&](bool rectangles, int32_t padding) {
           Batch batch(padding);
           if (rectangles) batch.make_rectangles();
-          fill(model.gradients(), 0);
-          const CrossEntropy loss = loss_of(model, batch, 0.1);
-          loss.total.backward();
-          std::vector<real> numbers = model.gradients().to_vector(), each = loss.each.to_vector();
-          numbers.insert(numbers.end(), each.begin(), each.end());
-          return numbers;
+          return numbers_of(model, batch);
         };
-        const std::vector<real> packed = numbers_of(false, 0), rectangles = numbers_of(true, 0);
-        EXPECT_EQ(rectangles, numbers_of(true, 5)) << name_of(attention);
+        const std::vector<real> packed = of(false, 0), rectangles = of(true, 0);
+        EXPECT_EQ(rectangles, of(true, 5)) << name_of(attention);
         for (size_t i = 0; i < packed.size(); ++i)
           ASSERT_NEAR(rectangles[i], packed[i], 1e-12) << cell << ", " << name_of(attention) << ", " << i;
       }

@@ -5,62 +5,45 @@
 #include <gtest/gtest.h>
 
 #include "tests/nn/parameters.h"
+#include "tests/nn/settings.h"
 #include "tests/tensor/errors.h"
 
 namespace rondo {
 namespace {
 
-/// The InputError of changed default options.
-std::string refusal(const std::function<void(EncoderDecoderOptions&)>& change) {
+/// The InputError of default options that these settings change.
+std::string refusal(const std::string& settings) {
   EncoderDecoderOptions options;
-  change(options);
-  try {
-    check_options(options);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  set(options, settings);
+  return refusal_of([&] { check_options(options); });
 }
 
 TEST(EncoderDecoderOptions, ThatContradictEachOtherAreRefused) {
-  EXPECT_EQ(refusal([](EncoderDecoderOptions&) {}), "");
-  EXPECT_EQ(refusal([](EncoderDecoderOptions& it) { it.hidden = 7; }),
+  EXPECT_EQ(refusal(""), "");
+  EXPECT_EQ(refusal("hidden=7"),
             "model.hidden = 7: a bidirectional layer has half of it in each direction; give an even number");
-  EXPECT_EQ(refusal([](EncoderDecoderOptions& it) { it.hidden = 7, it.bidirectional = false; }), "");
-  EXPECT_EQ(refusal([](EncoderDecoderOptions& it) {
-              it.attention = Score::none;
-              it.input_feeding = true;
-            }),
+  EXPECT_EQ(refusal("hidden=7 bidirectional=false"), "");
+  EXPECT_EQ(refusal("attention=none input_feeding=true"),
             "model.input_feeding feeds back what attention has read: set model.attention, or leave it out");
-  for (const TiedTables tied : {TiedTables::output, TiedTables::all}) {
-    EXPECT_EQ(refusal([&](EncoderDecoderOptions& it) { it.tied = tied; }),
+  for (const std::string tied : {"tied=output", "tied=all"}) {
+    EXPECT_EQ(refusal(tied),
               "model.tied needs a readout as wide as the embedding: --set model.readout=256, or --set "
               "model.tied=none");
-    EXPECT_EQ(refusal([&](EncoderDecoderOptions& it) { it.tied = tied, it.readout = it.embedding; }), "");
+    EXPECT_EQ(refusal(tied + " readout=256"), "");
   }
 }
 
 TEST(EncoderDecoderOptions, OutOfRangeOrUnknownAreRefused) {
-  const std::vector<std::pair<std::string, std::function<void(EncoderDecoderOptions&)>>> wrong = {
-      {"cell", [](auto& it) { it.cell = "lstn"; }},
-      {"embedding", [](auto& it) { it.embedding = 0; }},
-      {"hidden", [](auto& it) { it.hidden = 0; }},
-      {"encoder_layers", [](auto& it) { it.encoder_layers = 0; }},
-      {"decoder_layers", [](auto& it) { it.decoder_layers = 0; }},
-      {"readout", [](auto& it) { it.readout = -1; }},
-      {"dropout", [](auto& it) { it.dropout = 1; }},
-      {"init_all", [](auto& it) { it.init_all = -0.1; }},
-  };
-  for (const auto& [key, change] : wrong)
-    EXPECT_NE(refusal(change).find(key), std::string::npos) << key << ": " << refusal(change);
-  EXPECT_NE(refusal([](auto& it) { it.cell = "gru", it.regularization.zoneout_memory = 0.1; }), "")
-      << "a GRU has no cell state";
+  for (const std::string wrong : {"cell=lstn", "embedding=0", "hidden=0", "encoder_layers=0",
+                                  "decoder_layers=0", "readout=-1", "dropout=1", "init_all=-0.1"})
+    EXPECT_NE(refusal(wrong).find(wrong.substr(0, wrong.find('='))), std::string::npos)
+        << wrong << ": " << refusal(wrong);
+  EXPECT_NE(refusal("cell=gru zoneout_memory=0.1"), "") << "a GRU has no cell state";
 }
 
 TEST(EncoderDecoder, RefusesOneTableForTwoVocabulariesOfDifferentSizes) {
   EncoderDecoderOptions options;
-  options.embedding = options.readout = options.hidden = 4;
-  options.tied = TiedTables::all;
+  set(options, "embedding=4 readout=4 hidden=4 tied=all");
   EXPECT_EQ(any_error_of([&] { EncoderDecoder(options, 7, 9); }),
             "model.tied = \"all\" needs one vocabulary for both sides, and these have 7 and 9 symbols: set "
             "data.shared_vocabulary = true");
@@ -69,8 +52,7 @@ TEST(EncoderDecoder, RefusesOneTableForTwoVocabulariesOfDifferentSizes) {
 
 TEST(EncoderDecoder, HasTheTablesThatItsOptionsName) {
   EncoderDecoderOptions options;
-  options.embedding = options.readout = 4;
-  options.hidden = 6;
+  set(options, "embedding=4 readout=4 hidden=6");
   for (const auto& [tied, source, output] : {std::tuple(TiedTables::none, true, true),
                                              {TiedTables::output, true, false},
                                              {TiedTables::all, false, false}}) {
@@ -85,8 +67,7 @@ TEST(EncoderDecoder, HasTheTablesThatItsOptionsName) {
 
 TEST(EncoderDecoder, HasABridgeForEachPartOfEachState) {
   EncoderDecoderOptions options;
-  options.embedding = options.hidden = 4;
-  options.decoder_layers = 2;
+  set(options, "embedding=4 hidden=4 decoder_layers=2");
   const EncoderDecoder lstm(options, 5, 7);
   EXPECT_TRUE(has_parameter(lstm, "bridge.h_l1.weight") && has_parameter(lstm, "bridge.c_l1.weight"));
   options.cell = "gru";
@@ -103,11 +84,7 @@ TEST(EncoderDecoder, BeginsWithTheHOfItsEncoderWhereAStepReadsIt) {
     if (cell == "forgetful") continue;  // another test's, which ignores h by mistake
     EncoderDecoderOptions options;
     options.cell = cell;
-    options.embedding = options.hidden = 4;
-    options.encoder_layers = options.decoder_layers = 1;
-    options.bidirectional = false;
-    options.attention = Score::none;
-    options.bridge = Bridge::copy;
+    set(options, "embedding=4 hidden=4 bidirectional=false attention=none bridge=copy");
     EncoderDecoder model(options, 5, 7);
     model.set_training(false);
     const EncoderDecoder::Source source = model.encode({tokens({1, 2, 3}), 3, 1, {3}});

@@ -2,8 +2,8 @@
 // gradients.
 #include "autograd/functions.h"
 #include "nn/models/language_model.h"
-#include "tests/golden/compare.h"
-#include "tests/nn/parameters.h"
+#include "tests/golden/models.h"
+#include "tests/nn/settings.h"
 
 namespace rondo::golden_test {
 namespace {
@@ -16,34 +16,13 @@ void expect_equal(const Tensor& actual, const std::string& name) {
   expect_golden(actual.to_vector(), file(), name, tolerance);
 }
 
-/// A leaf with a gradient of its own.
-struct Leaf {
-  explicit Leaf(const std::string& name) : Leaf(tensor(name)) {}
-  explicit Leaf(const Tensor& value)
-      : gradient(Tensor::zeros(value.shape())), variable(Variable::leaf(value, gradient)) {}
-  Tensor gradient;
-  Variable variable;
-};
-
-struct Recurrence : Module {
-  Recurrence(const std::string& cell, int64_t input, int64_t hidden)
-      : stack(*this, "",
-              {.cell = cell, .layers = {pytorch_cell(input, hidden), pytorch_cell(hidden, hidden)}}) {
-    finalize(1);
-  }
-  RecurrentStack stack;
-};
-
 void check_recurrent(const std::string& name, const std::string& cell, bool has_memory) {
   const std::string prefix = name + ".";
-  Recurrence model(cell, 4, 5);
+  StackAlone model({.cell = cell, .layers = {pytorch_cell(4, 5), pytorch_cell(5, 5)}});
   EXPECT_EQ(model.segments().size(), 8u);
-  for (const Segment& segment : model.segments()) {
-    EXPECT_EQ(tensor(prefix + segment.name).shape(), segment.shape) << segment.name;
-    copy(tensor(prefix + segment.name), value_of(model, segment.name));
-  }
-  const Leaf x(prefix + "input"), h0(prefix + "h0");
-  const Leaf c0 = has_memory ? Leaf(prefix + "c0") : Leaf(Tensor::zeros({1}));
+  set_golden(model, file(), prefix, "");
+  const Leaf x(tensor(prefix + "input")), h0(tensor(prefix + "h0")),
+      c0(has_memory ? tensor(prefix + "c0") : Tensor::zeros({1}));
   std::vector<State> states;
   for (int64_t layer = 0; layer < 2; ++layer)
     states.push_back({h0.variable[layer], has_memory ? c0.variable[layer] : Variable()});
@@ -64,8 +43,7 @@ void check_recurrent(const std::string& name, const std::string& cell, bool has_
   expect_equal(x.gradient, prefix + "gradient.input");
   expect_equal(h0.gradient, prefix + "gradient.h0");
   if (has_memory) expect_equal(c0.gradient, prefix + "gradient.c0");
-  for (const Segment& segment : model.segments())
-    expect_equal(gradient_of(model, segment.name), prefix + "gradient." + segment.name);
+  expect_golden_gradients(model, file(), prefix, tolerance, "");
 }
 
 TEST(Golden, Rnn) { check_recurrent("rnn", "rnn", false); }
@@ -73,7 +51,7 @@ TEST(Golden, Lstm) { check_recurrent("lstm", "lstm", true); }
 TEST(Golden, GruWithResetAfter) { check_recurrent("gru", "gru_reset_after", false); }
 
 TEST(Golden, LogSoftmax) {
-  const Leaf x("log_softmax.input");
+  const Leaf x(tensor("log_softmax.input"));
   const Variable y = log_softmax(x.variable);
   expect_equal(y.value(), "log_softmax.output");
   const Variable loss = sum(y * Variable(tensor("log_softmax.loss_weight.output")));
@@ -84,17 +62,10 @@ TEST(Golden, LogSoftmax) {
 
 TEST(Golden, LanguageModel) {
   LanguageModelOptions options;
-  options.cell = "lstm";
-  options.embedding = 4;
-  options.hidden = {5};
+  set(options, "cell=lstm embedding=4 hidden=[5]");
   LanguageModel model(options, 11);
-  const auto golden_name = [](std::string name) {
-    if (name.starts_with("rnn.")) name = "lstm." + name.substr(4);
-    return name;
-  };
   EXPECT_EQ(model.segments().size(), 7u);
-  for (const Segment& segment : model.segments())
-    copy(tensor("language_model." + golden_name(segment.name)), value_of(model, segment.name));
+  set_golden(model, file(), "language_model.", "lstm.");
   const LanguageModel::Input input{tokens_of(file(), "language_model.tokens"), 4, 3};
   const Tokens targets = tokens_of(file(), "language_model.targets");
 
@@ -104,8 +75,7 @@ TEST(Golden, LanguageModel) {
   const Variable loss = model.cross_entropy(output, targets).total * (real(1) / targets->size());
   expect_equal(loss.value(), "language_model.loss");
   loss.backward();
-  for (const Segment& segment : model.segments())
-    expect_equal(gradient_of(model, segment.name), "language_model.gradient." + golden_name(segment.name));
+  expect_golden_gradients(model, file(), "language_model.", tolerance, "lstm.");
 }
 
 }  // namespace

@@ -4,103 +4,68 @@
 
 #include "nn/cells/join.h"
 #include "nn/regularization.h"
-#include "tests/cuda/device.h"
-#include "tests/nn/settings.h"
+#include "tests/nn/models/same_model.h"
 
 namespace rondo {
 namespace {
 
 constexpr int64_t T = 5, B = 4, V = 270;
 
-/// The same model on both devices, from the same seed.
-class Twins {
- public:
-  explicit Twins(const LanguageModelOptions& options)
-      : on_cpu_{LanguageModel(options, V, 11), {}}, on_gpu_{LanguageModel(options, V, 11, Device::cuda), {}} {
-    EXPECT_EQ(on_gpu_.model.values().to_vector(), on_cpu_.model.values().to_vector()) << "initial values";
-    for (Twin* twin : {&on_cpu_, &on_gpu_}) twin->states = twin->model.initial_states(B);
-  }
+LanguageModel::Input chunk(uint64_t number, const Lengths& lengths = {}) {
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < T * B; ++i)
+    ids.push_back(static_cast<int32_t>((i * i + i / 3 + 7 * number) % 19 * 13));
+  return {tokens(ids), T, B, lengths};
+}
+Tokens targets(uint64_t number) {
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < T * B; ++i)
+    ids.push_back(i % 6 == 5 ? -1 : static_cast<int32_t>((i * 31 + 7 * number) % V));
+  return tokens(ids);
+}
 
-  /// One chunk from the states of the one before: EXPECT the same losses, gradients, states and statistics.
-  void train(uint64_t update, const Lengths& lengths = {}) {
-    for (Twin* twin : {&on_cpu_, &on_gpu_}) {
-      LanguageModel& model = twin->model;
-      model.set_training(true);
-      fill(model.gradients(), 0);
+/// EXPECT the same losses, gradients, states and statistics of so many chunks of training, each from the
+/// states of the one before, and of one in evaluation.
+void expect_same_training(const LanguageModelOptions& options, uint64_t chunks, const Lengths& lengths = {}) {
+  std::vector<State> states;
+  const auto go_on = [&](const std::vector<State>& next, Results& results) {
+    states = detached(next);
+    for (const State& it : states) {
+      results.push_back(it.h.value().to_vector());
+      if (it.c.defined()) results.push_back(it.c.value().to_vector());
+    }
+  };
+  const auto step = [&](LanguageModel& model, Results& results) {
+    Variable loss;
+    if (!model.training()) {
+      const NoGradient guard;
+      const auto [output, next] = model.forward(chunk(9), states);
+      results.push_back(model.logits(output).value().to_vector());
+      results.push_back(model.cross_entropy(output, targets(9)).each.to_vector());
+      go_on(next, results);
+      return loss;
+    }
+    states = model.initial_states(B);
+    for (uint64_t update = 1; update <= chunks; ++update) {
+      if (loss.defined()) loss.backward();
       // Two of four streams, as in a micro-batch of a batch of eight.
       model.begin_update({.seed = 3, .update = update, .slice = {B, 2, 2 * B}});
-      auto [output, states] = model.forward(chunk(update, lengths), twin->states);
-      const CrossEntropy loss = model.cross_entropy(output, targets(update));
-      twin->each = loss.each.to_vector();
-      const Variable penalized = loss.total * real(0.1) +
-                                 activation_regularization(output.dropped) * real(2) +
-                                 temporal_regularization(output.hidden);
-      twin->loss = {loss.total.value().item(), penalized.value().item()};
-      twin->states = detached(states);
-      output = {};
-      penalized.backward();
+      const auto [output, next] = model.forward(chunk(update, lengths), states);
+      const CrossEntropy nats = model.cross_entropy(output, targets(update));
+      loss = nats.total * real(0.1) + activation_regularization(output.dropped) * real(2) +
+             temporal_regularization(output.hidden);
+      results.push_back(nats.each.to_vector());
+      results.push_back({nats.total.value().item(), loss.value().item()});
+      go_on(next, results);
     }
-    expect_same(on_gpu_.loss, on_cpu_.loss, "the loss");
-    expect_same(on_gpu_.each, on_cpu_.each, "the loss of each row");
-    // Normalisation of few numbers divides by a small deviation: seeds of the perturbed GPU are up to 1.5
-    // times the tolerance away.
-    const std::string& cell = on_cpu_.model.options().cell;
-    const bool normalizes = cell.starts_with("ln_") || cell.starts_with("bn_");
-    const double bound = normalizes ? 4 * tolerance : tolerance;
-    for (const Segment& segment : on_cpu_.model.segments())
-      expect_same(part_of(on_gpu_.model.gradients(), segment), part_of(on_cpu_.model.gradients(), segment),
-                  "the gradient of " + segment.name, bound);
-    expect_same_states();
-    for (size_t i = 0; i < on_cpu_.model.buffers().size(); ++i)
-      expect_same(on_gpu_.model.buffers()[i]->tensor(), on_cpu_.model.buffers()[i]->tensor(),
-                  on_cpu_.model.buffers()[i]->name());
-  }
-
-  void evaluate() {
-    const NoGradient guard;
-    for (Twin* twin : {&on_cpu_, &on_gpu_}) {
-      LanguageModel& model = twin->model;
-      model.set_training(false);
-      const auto [output, states] = model.forward(chunk(9), twin->states);
-      twin->logits = model.logits(output).value();
-      twin->each = model.cross_entropy(output, targets(9)).each.to_vector();
-      twin->states = states;
-    }
-    expect_same(on_gpu_.logits, on_cpu_.logits, "the logits");
-    expect_same(on_gpu_.each, on_cpu_.each, "the loss of each row in evaluation");
-    expect_same_states();
-  }
-
- private:
-  struct Twin {
-    LanguageModel model;
-    std::vector<State> states;
-    std::vector<real> loss{}, each{};
-    Tensor logits{};
+    return loss;
   };
-
-  static LanguageModel::Input chunk(uint64_t number, const Lengths& lengths = {}) {
-    std::vector<int32_t> ids;
-    for (int64_t i = 0; i < T * B; ++i)
-      ids.push_back(static_cast<int32_t>((i * i + i / 3 + 7 * number) % 19 * 13));
-    return {tokens(ids), T, B, lengths};
-  }
-  static Tokens targets(uint64_t number) {
-    std::vector<int32_t> ids;
-    for (int64_t i = 0; i < T * B; ++i)
-      ids.push_back(i % 6 == 5 ? -1 : static_cast<int32_t>((i * 31 + 7 * number) % V));
-    return tokens(ids);
-  }
-  void expect_same_states() const {
-    for (size_t i = 0; i < on_cpu_.states.size(); ++i) {
-      expect_same(on_gpu_.states[i].h.value(), on_cpu_.states[i].h.value(), fmt::format("h of cell {}", i));
-      if (on_cpu_.states[i].c.defined())
-        expect_same(on_gpu_.states[i].c.value(), on_cpu_.states[i].c.value(), fmt::format("c of cell {}", i));
-    }
-  }
-
-  Twin on_cpu_, on_gpu_;
-};
+  // Normalisation of few numbers divides by a small deviation: seeds of the perturbed GPU are up to 1.5 times
+  // the tolerance away.
+  const bool normalizes = options.cell.starts_with("ln_") || options.cell.starts_with("bn_");
+  expect_same_model<LanguageModel>(options.cell, B, normalizes ? 4 * tolerance : tolerance, options, step, V,
+                                   11);
+}
 
 class LanguageModelOnGpu : public testing::TestWithParam<std::string> {
  protected:
@@ -130,10 +95,7 @@ TEST(AdaptiveSoftmaxOnGpu, IsThatOfTheCpu) {
     LanguageModelOptions it;
     set(it, "embedding=6 hidden=[7,19] output=adaptive");
     it.adaptive = {.cutoffs = cutoffs, .divisor = 2};
-    Twins twins(it);
-    twins.train(1);
-    twins.train(2);
-    twins.evaluate();
+    expect_same_training(it, 2);
   }
 }
 
@@ -150,10 +112,7 @@ TEST_P(LanguageModelOnGpu, WithEveryRegularization) {
                        .weight_drop = weight_drop()};
   it.experts = 3;
   it.tied = true;
-  Twins twins(it);
-  twins.train(1);
-  twins.train(2);
-  twins.evaluate();
+  expect_same_training(it, 2);
 }
 
 TEST_P(LanguageModelOnGpu, WithMinorCells) {
@@ -165,9 +124,7 @@ TEST_P(LanguageModelOnGpu, WithMinorCells) {
     if (reads == MinorInput::previous_layer) set_biases(it, 0);
     it.dropout = 0.3;
     it.regularization.weight_drop = weight_drop();
-    Twins twins(it);
-    twins.train(1);
-    twins.evaluate();
+    expect_same_training(it, 1);
   }
 }
 
@@ -176,9 +133,7 @@ TEST_P(LanguageModelOnGpu, OfOneHotSymbolsAndLinesOfManyLengthsFromTrainedStates
   LanguageModelOptions it = options();
   set(it, "embedding=0 hidden=[5,4] output_layers=[6] trained_initial_states=true");
   set_biases(it, 1);
-  Twins twins(it);
-  twins.train(1, {5, 3, 4, 0});
-  twins.evaluate();
+  expect_same_training(it, 1, {5, 3, 4, 0});
 }
 
 INSTANTIATE_TEST_SUITE_P(Cells, LanguageModelOnGpu, testing::ValuesIn(cell_names()),

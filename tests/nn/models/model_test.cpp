@@ -8,7 +8,6 @@
 #include "nn/cells/join.h"
 #include "nn/cells/multiplicative.h"
 #include "nn/cells/rnn.h"
-#include "tensor/allocator.h"
 #include "tests/nn/models/small_model.h"
 #include "tests/nn/parameters.h"
 #include "tests/tensor/errors.h"
@@ -165,21 +164,6 @@ TEST(AddCell, MakesACellKnownOnce) {
   LanguageModel model(small("mine"), 11);
   const auto result = model.forward({tokens({1, 2}), 2, 1}, model.initial_states(1));
   for (const real y : result.output.features.value().to_vector()) EXPECT_NEAR(y, 7, 1) << "the step of Mine";
-}
-
-// 12 streams of 70 steps, 15 experts, 10,000 words: all logits at once would be 504 MB.
-TEST(Memory, OfAMixturesLossIsAQuarterOfItsLogitsAtMost) {
-  const int64_t N = 12 * 70, K = 15, V = 10000, E = 280;
-  const auto leaf = [](Shape shape) {
-    return Variable::leaf(Tensor::filled(shape, real(0.01)), Tensor::zeros(shape));
-  };
-  const Variable x = leaf({N, K * E}), log_prior = leaf({N, K}), weight = leaf({V, E}), bias = leaf({V});
-  const size_t before = memory_statistics(Device::cpu).bytes_in_use;
-  reset_peak_bytes(Device::cpu);
-  mixture_cross_entropy(x, log_prior, weight, bias, tokens(std::vector<int32_t>(N, 7))).total.backward();
-  const size_t peak = memory_statistics(Device::cpu).peak_bytes - before;
-  EXPECT_GT(peak, static_cast<size_t>(N * K * E) * sizeof(real)) << "the gradient of x";
-  EXPECT_LE(peak, static_cast<size_t>(N * K * V) * sizeof(real) / 4);
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ class PlainLanguageModel : PlainModel {
       const auto linear = [&](const std::string& name, const Vector& u) {
         return product(block + name + ".weight", u, block + name + ".bias");
       };
-      const Vector u = normalized(block + "norm", y);
+      const Vector u = layer_norm(block + "norm", y);
       Vector h = u;
       for (; k < parts_.size() && parts_[k].layer == i; ++k) {
         const bool convolves = options_.block.convolution && (k == 0 || parts_[k - 1].layer < i);
@@ -152,21 +152,13 @@ class PlainLanguageModel : PlainModel {
       if (options_.block.gate) h = gated(linear("gate", u), h);
       add(options_.block.gate || h.size() != y.size() ? linear("out", h) : h);
       if (options_.block.feed_forward == 0) continue;
-      const Vector v = normalized(block + "feed_norm", y);
+      const Vector v = layer_norm(block + "feed_norm", y);
       add(linear("feed_out", gated(linear("feed_gate", v), linear("feed_in", v))));
     }
-    return normalized("rnn.norm", y);
+    return layer_norm("rnn.norm", y);
   }
-  Vector normalized(const std::string& module, const Vector& x) const {
-    Number mean = 0, variance = 0;
-    const double count = static_cast<double>(x.size());
-    for (const Number it : x) mean += it / count;
-    for (const Number it : x) variance += (it - mean) * (it - mean) / count;
-    Vector result;
-    for (size_t j = 0; j < x.size(); ++j)
-      result.push_back(at(module + ".weight")[j] * (x[j] - mean) / std::sqrt(variance + 1e-5) +
-                       at(module + ".bias")[j]);
-    return result;
+  Vector layer_norm(const std::string& module, const Vector& x) const {
+    return normalized(x, at(module + ".weight"), at(module + ".bias"));
   }
 
   Vector dense(const std::string& module, const Vector& u, bool with_tanh) const {

@@ -8,6 +8,7 @@
 
 #include "nn/models/sequence_model.h"
 #include "tests/nn/cells/plain_gradients.h"
+#include "tests/nn/settings.h"
 
 namespace rondo {
 
@@ -109,9 +110,19 @@ inline void expect_plain_loss(const Module& model, const Variable& loss,
   expect_plain_gradients(model, plain_loss, together);
 }
 
+using IdLists = std::vector<std::vector<int32_t>>;
+
+/// What a decoder reads: the end symbol 0, then the sentence without its last one.
+inline IdLists one_step_late(IdLists sentences) {
+  for (std::vector<int32_t>& it : sentences) {
+    it.insert(it.begin(), 0);
+    it.pop_back();
+  }
+  return sentences;
+}
+
 /// Sentences as one batch of `steps`; behind their ends stands the symbol `padding`.
-inline SentenceInput batch_of(const std::vector<std::vector<int32_t>>& sentences, int64_t steps,
-                              int32_t padding) {
+inline SentenceInput batch_of(const IdLists& sentences, int64_t steps, int32_t padding) {
   std::vector<int32_t> ids;
   Lengths lengths;
   for (int64_t t = 0; t < steps; ++t)

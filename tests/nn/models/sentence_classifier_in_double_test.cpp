@@ -3,25 +3,11 @@
 #include "nn/models/sentence_classifier.h"
 
 #include "tests/nn/models/plain_model.h"
-#include "tests/temporary_folder.h"
 
 namespace rondo::sentence_classifier_test {
 namespace {
 
-constexpr int64_t V = 7, K = 3, E = 3;
-
-SentenceClassifierOptions options_of(Summary summary, bool bidirectional, const std::string& cell = "rnn",
-                                     int64_t layers = 2) {
-  SentenceClassifierOptions options;
-  options.cell = cell;
-  options.embedding = E;
-  options.hidden = 4;
-  options.layers = layers;
-  options.bidirectional = bidirectional;
-  options.summary = summary;
-  options.init_all = 0.8;  // large enough that nothing is nearly linear
-  return options;
-}
+constexpr int64_t V = 7, K = 3;
 
 const std::vector<std::vector<int32_t>> sentences = {{1, 4, 2, 5, 6}, {3}, {2, 6, 6}};
 const std::vector<int32_t> labels = {2, 0, 1};
@@ -45,14 +31,16 @@ Vector plain_classifier(const SentenceClassifierOptions& options, const Paramete
   return log_softmax_of(model.product("output.weight", s, "output.bias"));
 }
 
-const Summary summaries[] = {Summary::last, Summary::mean, Summary::max};
-
 TEST(SentenceClassifier, IsThatOfPlainLoops) {
   for (const std::string cell : {"rnn", "gru", "mi_lstm"})
-    for (const Summary summary : summaries)
+    for (const Summary summary : {Summary::last, Summary::mean, Summary::max})
       for (const bool bidirectional : {false, true}) {
         SCOPED_TRACE(cell + " " + name_of(summary));
-        SentenceClassifierOptions options = options_of(summary, bidirectional, cell);
+        SentenceClassifierOptions options;  // init_all: large enough that nothing is nearly linear
+        set(options, "embedding=3 hidden=4 layers=2 init_all=0.8");
+        options.cell = cell;
+        options.summary = summary;
+        options.bidirectional = bidirectional;
         options.trained_initial_states = cell == "mi_lstm";
         SentenceClassifier model(options, V, K);
         const Variable s = model.summary(batch_of(sentences, 6, 4));

@@ -11,8 +11,7 @@
 
 #include "autograd/functions.h"
 #include "tensor/allocator.h"
-#include "tests/golden/compare.h"
-#include "tests/nn/parameters.h"
+#include "tests/golden/models.h"
 #include "tests/tensor/errors.h"
 
 namespace rondo {
@@ -30,14 +29,6 @@ struct Output : Module {
   AdaptiveSoftmax softmax;
 };
 
-/// A tensor with a gradient.
-struct Leaf {
-  explicit Leaf(const Tensor& value)
-      : gradient(Tensor::zeros(value.shape())), variable(Variable::leaf(value, gradient)) {}
-  Tensor gradient;
-  Variable variable;
-};
-
 Tensor drawn(Shape shape) {
   const Tensor x(shape);
   fill_uniform(x, {.seed = 3}, -2, 2);
@@ -45,7 +36,7 @@ Tensor drawn(Shape shape) {
 }
 
 void check_golden(const std::string& name) {
-  const Golden& golden = Golden::of_adaptive_softmax();
+  const Golden& golden = Golden::file("adaptive_softmax");
   const auto expect_equal = [&](const Tensor& actual, const std::string& part) {
     expect_golden(actual.to_vector(), golden, name + "." + part, tolerance);
   };
@@ -55,9 +46,7 @@ void check_golden(const std::string& name) {
                {.cutoffs = {cutoffs.begin(), cutoffs.end()},
                 .divisor = static_cast<int64_t>(golden.setting(name + ".div_value"))});
   EXPECT_EQ(model.segments().size(), 1 + 2 * cutoffs.size());
-  for (const Segment& segment : model.segments())
-    copy(tensor_of(golden, name + "." + segment.name), value_of(model, segment.name));
-
+  set_golden(model, golden, name + ".");
   expect_equal(model.softmax.log_probabilities(x.variable).value(), "log_prob");
   const CrossEntropy loss = model.softmax.cross_entropy(x.variable, tokens_of(golden, name + ".targets"));
   const Tensor log_p = clone(loss.each);
@@ -66,8 +55,7 @@ void check_golden(const std::string& name) {
   expect_equal(loss.total.value(), "loss");
   loss.total.backward();
   expect_equal(x.gradient, "gradient.input");
-  for (const Segment& segment : model.segments())
-    expect_equal(gradient_of(model, segment.name), "gradient." + segment.name);
+  expect_golden_gradients(model, golden, name + ".", tolerance);
 }
 
 TEST(AdaptiveSoftmax, EqualsPyTorch) {

@@ -1,13 +1,11 @@
 // A recurrent stack a step at a time from outside gives what it gives over the whole sequence.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
 #include "nn/recurrent/recurrent_stack.h"
 #include "tests/tensor/errors.h"
+#include "tests/tensor/near.h"
 
 namespace rondo {
 namespace {
@@ -84,12 +82,6 @@ class Stepping : public testing::TestWithParam<std::string> {
       else
         EXPECT_EQ(actual.values[i], expected.values[i]);
     expect_near(actual.gradients, expected.gradients, sizeof(real) == 8 ? 1e-9 : 1e-4);
-  }
-  static void expect_near(const std::vector<real>& actual, const std::vector<real>& expected,
-                          double tolerance) {
-    ASSERT_EQ(actual.size(), expected.size());
-    for (size_t i = 0; i < actual.size(); ++i)
-      ASSERT_NEAR(actual[i], expected[i], tolerance * std::max<real>(1, std::abs(expected[i]))) << i;
   }
   StackOptions two_layers() const {
     return {.cell = GetParam(), .layers = {pytorch_cell(I, H), pytorch_cell(H, H - 1)}};
