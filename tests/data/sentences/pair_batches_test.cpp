@@ -275,6 +275,8 @@ TEST(PairBatches, RefuseWhatTheyCannotBatch) {
   EXPECT_FALSE(batches.next(batch)) << "the end of the epoch";
   EXPECT_EQ(any_error_of([&] { pairs.source.add({}); }),
             "[sentences] a sentence has at least its end symbol");
+  EXPECT_EQ(any_error_of([] { padded({std::span<const std::int32_t>()}); }),
+            "[sentence batches] a sentence has at least its end symbol");
 }
 
 }  // namespace
