@@ -14,7 +14,7 @@ struct Leaf {
   Variable variable;
 };
 
-/// What a parameter is called in a file, which has `rnn` for a leading "rnn.".
+/// The name of a parameter in a golden file, where `rnn` stands in place of a leading "rnn.".
 inline std::string golden_name(const std::string& name, const std::string& rnn) {
   return name.starts_with("rnn.") ? rnn + name.substr(4) : name;
 }

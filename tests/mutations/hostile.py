@@ -60,6 +60,8 @@ class Hostile:
         self.max_seconds = max(self.max_seconds, result.seconds)
         self.max_megabytes = max(self.max_megabytes, result.megabytes)
         refused = result.status == 2 and one_line(result.err)
+        if refused and (self.shop.path / "tuned").exists():
+            self.failures.append(f"{command}, {what}: leaves a folder")
         if not refused and (matters or result.status != 0):
             self.failures.append(f"{command}, {what}: status {result.status}: {result.err[-300:].strip()}")
         if result.seconds > MOST_CPU_SECONDS or result.megabytes > MOST_MEGABYTES:

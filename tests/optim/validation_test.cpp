@@ -113,12 +113,12 @@ TEST(Schedule, RefusesBadOptions) {
   EXPECT_THROW(Schedule({}, 1).rate(0), Error);
 }
 
-/// The evaluations since the best one, after each of these; of which each is said to be the best or not.
+/// The evaluations since the best one, after each of these. EXPECT that take() calls the best ones so.
 std::vector<int64_t> after_each(BestLoss& best, const std::vector<double>& losses) {
   std::vector<int64_t> all;
   for (double loss : losses) {
     const bool is_best = best.take(loss);
-    EXPECT_EQ(is_best, best.evaluations_since == 0);
+    EXPECT_EQ(is_best, best.evaluations_since == 0) << loss;
     all.push_back(best.evaluations_since);
   }
   return all;

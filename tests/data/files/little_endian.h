@@ -1,4 +1,4 @@
-// Numbers as the bytes of a file.
+// Numbers as the bytes of a file, and a safetensors file of its parts.
 #pragma once
 
 #include <cstdint>

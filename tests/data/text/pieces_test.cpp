@@ -133,8 +133,8 @@ TEST_P(PiecesTest, ComeBackFromTheirFiles) {
   EXPECT_EQ(stored.encode(other, "f").ids, vocabulary.encode(other, "f").ids);
 
   const std::string bytes = vocabulary.pieces()->bytes();
-  for (const std::string& broken :
-       {std::string(), std::string("no model\n"), bytes.substr(0, bytes.size() / 2)})
+  for (const std::string& broken : {std::string(), std::string("no model\n"),
+                                    bytes.substr(0, bytes.size() / 2), bytes.substr(0, bytes.size() - 1)})
     expect_input_error([&] { stored.read_pieces(broken, "vocab.pieces"); }, "vocab.pieces");
   expect_input_error(
       [&] { stored.read_pieces(Vocabulary(text(), pieces(310)).pieces()->bytes(), "vocab.pieces"); },

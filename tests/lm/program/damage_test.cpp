@@ -120,6 +120,12 @@ TEST_F(DamageTest, NoMoreFilesToOpenAreNoFaultOfTheInput) {
   expect_refused(run_lm(data->resume("copy"), {.max_open_files = 2}), "Too many open files", 1);
 }
 
+TEST_F(DamageTest, OfAStateIsFoundBeforeARunGoesOn) {
+  const fs::path state = run / "state.safetensors";
+  flip_bit(state, 8 * fs::file_size(state) - 1);
+  expect_refused(data->resume("copy", {"--epochs", "2"}), "state.safetensors: damaged: its values");
+}
+
 // Not when the resumed training has ended, and reads its best model for the last figures.
 TEST_F(DamageTest, OfTheBestModelIsFoundBeforeARunGoesOn) {
   const fs::path model = run / "model.safetensors";

@@ -30,7 +30,8 @@ test_files = "test"
   }
 };
 
-/// attention-multi30k in small; its training takes about a second.
+/// Settings like those of attention-multi30k, in small, the first of them of [data]; the training takes about
+/// a second.
 struct SmallTranslator : Reversals {
   SmallTranslator()
       : Reversals(R"(

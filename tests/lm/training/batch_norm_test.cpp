@@ -77,10 +77,11 @@ TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
   EXPECT_EQ(statistics_of(training.model), once) << "the same again";
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryBatching, BatchNormTraining,
-                         testing::Combine(testing::Values("bn_lstm", "bn_mi_lstm"),
-                                          testing::Values(Batching::streams, Batching::lines,
-                                                          Batching::crops)));
+INSTANTIATE_TEST_SUITE_P(
+    EveryBatching, BatchNormTraining,
+    testing::Combine(testing::Values("bn_lstm", "bn_mi_lstm"),
+                     testing::Values(Batching::streams, Batching::lines, Batching::crops)),
+    [](const auto& it) { return std::get<0>(it.param) + "_" + name_of(std::get<1>(it.param)); });
 
 TEST(BatchNormModel, SavesItsStatisticsButDoesNotCountThem) {
   const TemporaryFolder folder;

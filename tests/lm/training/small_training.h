@@ -20,6 +20,7 @@ inline std::vector<int32_t> some_ids(size_t count = 400) {
   return ids;
 }
 
+/// The text of most trainings.
 inline const std::vector<int32_t> small_text = some_ids();
 
 /// Changes settings of a recipe, as `lm train --set` does.
