@@ -23,7 +23,7 @@ constexpr int64_t T = 6, B = 4, I = 3, H = 3, slots = 4;
 using Marks = std::vector<std::vector<bool>>;
 
 struct Statistics {
-  std::vector<double> mean, variance;
+  std::vector<real> mean, variance;
 };
 /// Of each time step, by "ih", "hh" and "c".
 using StatisticsOfSteps = std::vector<std::map<std::string, Statistics>>;

@@ -1,6 +1,9 @@
 // Whole models on both devices.
 #pragma once
 
+#include <fmt/format.h>
+
+#include "nn/module.h"
 #include "tests/cuda/device.h"
 #include "tests/nn/settings.h"
 
