@@ -1,4 +1,4 @@
-// What tests of data/ share: where published corpora are, and what is said of bad input.
+// Two things that tests of data/ share: the folders of published corpora, and the check of a refusal's text.
 #pragma once
 
 #include <cstdlib>

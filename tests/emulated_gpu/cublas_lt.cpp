@@ -1,5 +1,5 @@
-// cuBLASLt on the emulated GPU: OpenBLAS, by columns, with factors as tensor cores read them. In float, as
-// the library is that the emulated GPU is built for.
+// cuBLASLt on the emulated GPU: OpenBLAS, by columns, with factors as tensor cores read them. It computes in
+// float alone: the emulated GPU is built for the library in float.
 #include <cblas.h>
 
 #include <algorithm>

@@ -73,7 +73,7 @@ ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
   return ncclSuccess;
 }
 
-/// Of floats, as the library is that the emulated GPU is built for.
+/// It adds up floats alone: the emulated GPU is built for the library in float.
 ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t type, ncclRedOp_t,
                            ncclComm_t communicator, cudaStream_t stream) {
   if (type != ncclFloat) return ncclInvalidArgument;

@@ -24,7 +24,7 @@ std::string error_of(Code&& code) {
   return "";
 }
 
-/// The text of the InputError that `act` throws, or of another kind of error; "" if it throws none.
+/// Returns the text of the error of this kind, or derived from it, that `act` throws; "" if it throws none.
 template <class Kind = InputError, class Act>
 std::string refusal_of(Act act) {
   try {
@@ -35,7 +35,8 @@ std::string refusal_of(Act act) {
   return "";
 }
 
-/// The same of an Error of any kind; a failed test if it throws none.
+/// Returns the text of the error of this kind, or derived from it, that `act` throws. The test fails if it
+/// throws none.
 template <class Kind = Error, class Act>
 std::string any_error_of(Act act) {
   const std::string text = refusal_of<Kind>(act);

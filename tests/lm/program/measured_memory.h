@@ -175,7 +175,8 @@ inline void train_and_evaluate(Objective& objective, TrainerOptions options) {
   }
 }
 
-/// What a training is said to take, where `most` bytes are there.
+/// Returns the memory that a training is estimated to take. Throws InputError if that is more than `most`
+/// bytes.
 inline TrainingMemory estimated_memory(const Recipe& recipe, SomeTexts& texts, Device device = Device::cpu,
                                        int64_t most = std::numeric_limits<int64_t>::max()) {
   Mixed mixed;

@@ -95,7 +95,7 @@ void expect_refused(const Words& words, const std::string& part, int status = 2)
 
 std::size_t lines_of(const fs::path& path);
 Words lines_in(const std::string& text);
-/// What stands between blanks and ends of lines.
+/// Returns what blanks and ends of lines separate.
 Words words_in(const std::string& text);
 /// An object a line, as of log.jsonl.
 std::vector<Json> objects_in(const fs::path& path);

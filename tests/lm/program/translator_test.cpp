@@ -103,7 +103,7 @@ TEST_F(TranslatorTest, PrintsSeveralTranslationsWithScoresAndAttention) {
   EXPECT_EQ(squares("<rect"), squares("rotate(-90)") * squares("text-anchor='end'"));
 }
 
-// What runs of every other task refuse as well: classification_test.cpp.
+// classification_test.cpp tests what the runs of any task refuse.
 TEST_F(TranslatorTest, RefusesInOneLine) {
   trained("run");
   const auto refuses = [&](const Words& words, const std::string& part, const std::string& input = "a\n") {

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int64_t B = 3, S = 4, T = 5, V = 6;
 
-// Of different lengths in different orders; symbol 0 ends a sentence. What a decoder writes, and reads.
+// Sentences of several lengths, in several orders; symbol 0 ends each. The decoder is to write `written`, and
+// then reads `read`.
 const IdLists sources = {{3, 1, 0}, {4, 5, 2, 0}, {0}}, written = {{2, 2, 5, 1, 0}, {1, 0}, {3, 4, 0}},
               read = one_step_late(written);
 

@@ -112,7 +112,8 @@ inline void expect_plain_loss(const Module& model, const Variable& loss,
 
 using IdLists = std::vector<std::vector<int32_t>>;
 
-/// What a decoder reads: the end symbol 0, then the sentence without its last one.
+/// Returns what a decoder reads where it writes these sentences: the end symbol 0, then the sentence without
+/// its last symbol.
 inline IdLists one_step_late(IdLists sentences) {
   for (std::vector<int32_t>& it : sentences) {
     it.insert(it.begin(), 0);

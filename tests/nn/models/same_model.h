@@ -46,7 +46,7 @@ void expect_same_model(const std::string& name, int64_t B, double apart, const O
   ASSERT_EQ(on_gpu.size(), on_cpu.size());
   EXPECT_EQ(on_gpu[0], on_cpu[0]) << "initial values";
   for (size_t i = 0; i < on_cpu.size(); ++i)
-    expect_same(on_gpu[i], on_cpu[i], fmt::format("{}, number {}", name, i));
+    expect_same(on_gpu[i], on_cpu[i], fmt::format("{}, result {}", name, i));  // 0: the initial values
   for (size_t i = 0; i < named_on_cpu.size(); ++i)
     expect_same(named_on_gpu[i].values, named_on_cpu[i].values, named_on_cpu[i].what, named_on_cpu[i].apart);
 }
