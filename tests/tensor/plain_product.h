@@ -18,15 +18,15 @@ inline std::vector<double> plain_operand(const Tensor& x, Transpose transpose) {
   return result;
 }
 
-/// a b of [m, k] and [k, n]. By pointers, as tests are not optimised.
+/// a b of [m, k] and [k, n]. By pointers, as tests are not optimised; both are null where k is 0.
 inline std::vector<double> plain_product(const std::vector<double>& a, const std::vector<double>& b,
                                          int64_t m, int64_t n, int64_t k) {
+  const double *left = a.data(), *right = b.data();
   std::vector<double> product;
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j) {
-      const double *row = a.data() + i * k, *column = b.data() + j;
       double sum = 0;
-      for (int64_t l = 0; l < k; ++l) sum += row[l] * column[l * n];
+      for (int64_t l = 0; l < k; ++l) sum += left[i * k + l] * right[l * n + j];
       product.push_back(sum);
     }
   return product;
