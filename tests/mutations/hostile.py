@@ -1,7 +1,7 @@
 """Hostile run folders. hostile.py LM: each file of a run is replaced by 1 MB of random bytes, a link, a FIFO, a folder or
 a sparse file of 3 GB, and config.toml asks for a huge model: `info`, `eval`, `generate`, `train --resume` and `finetune`
-must refuse it in one line, or do what they do if it matters nothing to them, at once and without taking memory. And no
-link leads a write elsewhere: `train --resume` does its work, or refuses it."""
+must refuse it in one line that names the run, or do what they do if it matters nothing to them, at once and without
+taking memory. And no link leads a write elsewhere: `train --resume` does its work, or refuses it."""
 import os
 import pathlib
 import random
@@ -59,7 +59,7 @@ class Hostile:
         self.cases += 1
         self.max_seconds = max(self.max_seconds, result.seconds)
         self.max_megabytes = max(self.max_megabytes, result.megabytes)
-        refused = result.status == 2 and one_line(result.err)
+        refused = result.status == 2 and one_line(result.err) and str(self.run) in result.err
         if refused and (self.shop.path / "tuned").exists():
             self.failures.append(f"{command}, {what}: leaves a folder")
         if not refused and (matters or result.status != 0):
