@@ -132,15 +132,16 @@ std::string with_merged_numbers(const std::string& line) {
 }  // namespace
 
 void prepare(std::string& document, std::string& question, const QuestionOptions& options) {
-  if (options.sentences > 0) document = best_sentences(document, question, options.sentences);
   if (options.merge_numbers)
     for (std::string* it : {&document, &question}) *it = with_merged_numbers(*it);
+  if (options.sentences > 0) document = best_sentences(document, question, options.sentences);
 }
 
 namespace {
 
+/// The answers count, too: documents that lose sentences need not name them.
 std::int64_t highest_entity(const QuestionText& train) {
-  std::int64_t highest = 0;
+  std::int64_t highest = train.answers.empty() ? 0 : std::ranges::max(train.answers);
   for (const std::string_view text : {std::string_view(train.documents), std::string_view(train.questions)})
     for (std::size_t at = text.find(entity_prefix); at != text.npos; at = text.find(entity_prefix, at + 1)) {
       const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
@@ -149,21 +150,21 @@ std::int64_t highest_entity(const QuestionText& train) {
   return highest;
 }
 
-/// A line about the documents of a folder that lose their end; empty if none does.
+/// A line about the documents of a folder that lose their end or do not name the answer; empty if all are
+/// whole.
 std::string note_of_cut(const QuestionText& text, std::int64_t words) {
-  std::int64_t cut = 0, lost = 0;
+  std::int64_t cut = 0, unnamed = 0;
   const std::vector<std::string_view> documents = split_lines(text.documents);
   for (std::size_t i = 0; i < documents.size(); ++i) {
     const std::string kept = first_words(documents[i], words);
-    if (kept.size() == documents[i].size()) continue;
-    ++cut;
-    lost += !has_word(kept, entity_marker(text.answers[i]));
+    cut += kept.size() < documents[i].size();
+    unnamed += !has_word(kept, entity_marker(text.answers[i]));
   }
-  if (cut == 0) return "";
+  if (cut == 0 && unnamed == 0) return "";
   return fmt::format(
-      "{}: {} of {} documents have more than data.document_words = {} words and lose their end, {} of them "
-      "every mention of the answer",
-      text.name, cut, text.size(), words, lost);
+      "{}: {} of {} documents have more than data.document_words = {} words and lose their end; what is read "
+      "of {} does not name the answer",
+      text.name, cut, text.size(), words, unnamed);
 }
 
 }  // namespace
@@ -202,7 +203,8 @@ std::vector<std::int32_t> markers_of(const Vocabulary& vocabulary) {
   while (const auto id = vocabulary.id(entity_marker(std::ssize(markers)))) markers.push_back(*id);
   check_input(
       markers.size() >= 2,
-      "the vocabulary has {} markers of entities, and a reader needs 2 or more: make data.max_size larger",
+      "a reader needs the markers of 2 or more entities, and the vocabulary has {}: the training questions "
+      "need more entities, or data.max_size is too small",
       markers.size());
   return markers;
 }

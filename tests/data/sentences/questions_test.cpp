@@ -118,7 +118,20 @@ TEST(Questions, SayWhichDocumentsLoseTheirEnd) {
   ASSERT_EQ(notes.size(), 1u);
   expect_contains(notes[0],
                   "training: 2 of 2 documents have more than data.document_words = 2 words and lose "
-                  "their end, 1 of them every mention of the answer");
+                  "their end; what is read of 1 does not name the answer");
+}
+
+TEST(Questions, KeepAnswersThatTheReadSentencesDoNotName) {
+  const TemporaryFolder folder;
+  for (const std::string split : {"training", "validation"})
+    folder.write(split + "/1.question",
+                 file_of("@entity7 has left . 9 men .", "@placeholder has 8", "@entity7"));
+  const QuestionTexts texts = open_questions(folder / "", {.sentences = 1, .merge_numbers = true});
+  EXPECT_EQ(texts.train.documents, "NUM men .\n") << "numbers are merged before sentences are compared";
+  ASSERT_EQ(texts.notes.size(), 2u);
+  expect_contains(texts.notes[0], "what is read of 1 does not name the answer");
+  const Vocabulary vocabulary(text_for_vocabulary(texts.train, 1), {.unit = Unit::words}, {});
+  EXPECT_EQ(encode_questions(texts.train, vocabulary, 9).answers, std::vector<std::int32_t>{7});
 }
 
 // The same questions as the first version of the script made, which was a part of this library.
