@@ -133,9 +133,10 @@ class SkipThoughtTask : public SentenceTask<SkipThoughtTask, SkipThoughtSettings
   }
   void check(const std::string& where) const override {
     SentenceTask::check(where);
-    check_input(settings.train.sentences_every == 0 || !settings.train.sentence_sets.empty(),
-                "{}: train.sentences_every = {}: on which sets? Name folders in train.sentence_sets", where,
-                settings.train.sentences_every);
+    check_input((settings.train.sentences_every == 0) == settings.train.sentence_sets.empty(),
+                "{}: give both or neither of train.sentences_every, a number of updates, and "
+                "train.sentence_sets, the folders of the sets",
+                where);
     check_input(
         settings.triples.sentences == SentenceEnds::lines || settings.tokenization.unit != Unit::bytes,
         "{}: data.sentences = \"marks\" finds words, and data.unit = \"bytes\" reads a text as it is: give "

@@ -212,13 +212,11 @@ TEST_F(SkipThoughtRun, ItsVectorsAreMeasured) {
 
 TEST_F(SkipThoughtRun, MeasuresItsVectorsWhileItTrains) {
   data.write_sets();
-  const auto trained = [&](const std::string& name, int64_t every) {
-    data.trained(name, {"--steps", "10", fmt::format("train.sentences_every={}", every),
-                        fmt::format("train.sentence_sets=[\"{}\"]", data.path("sets"))});
-    return data.path(name);
-  };
+  data.trained("every-5", {"--steps", "10", "train.sentences_every=5",
+                           fmt::format("train.sentence_sets=[\"{}\"]", data.path("sets"))});
+  data.trained("never", {"--steps", "10"});
   std::vector<Json> measured;
-  for (const auto& entry : log_of(trained("every-5", 5)))
+  for (const auto& entry : log_of(data.path("every-5")))
     if (entry.at("event") == "sentences") measured.push_back(entry);
   ASSERT_EQ(measured.size(), 6u);
   for (std::size_t i = 0; i < 6; ++i) {
@@ -227,13 +225,14 @@ TEST_F(SkipThoughtRun, MeasuresItsVectorsWhileItTrains) {
   }
   EXPECT_NE(measured[0].at("vectors"), measured[3].at("vectors"));
   EXPECT_EQ(bytes_of_file(data.path("every-5") + "/model.safetensors"),
-            bytes_of_file(trained("never", 0) + "/model.safetensors"))
+            bytes_of_file(data.path("never") + "/model.safetensors"))
       << "to measure changes nothing";
   const auto later =
       json_of_lm({"eval", data.path("every-5"), "--sentences", data.path("sets"), "--threads", "1"});
   for (std::size_t i = 0; i < 3; ++i)
     EXPECT_EQ(later.at("sets")[i].at("vectors"), measured[3 + i].at("vectors")) << "the weights of step 10";
   expect_refused(data.train("refused", {"train.sentences_every=5"}), "train.sentence_sets");
+  expect_refused(data.train("refused", {"train.sentence_sets=[\"sets\"]"}), "train.sentences_every");
 }
 
 TEST_F(SkipThoughtRun, ResumesToTheSameBytes) {
