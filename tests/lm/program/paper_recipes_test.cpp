@@ -68,6 +68,21 @@ TEST(PaperRecipes, HaveWhatIsPrinted) {
   }
 }
 
+// What docs/results.md compares.
+TEST(PaperRecipes, DeepTransitionsAreTrainedAlike) {
+  const std::set<std::string> what_is_compared = {"model.cell", "model.transition", "model.output_layers"};
+  Recipe shallow = load_recipe("rnn-ptb");
+  const std::vector<Key> expected = keys_of(shallow);
+  for (const char* name : {"do-rnn-ptb", "dt-rnn-ptb", "dts-rnn-ptb", "dot-rnn-ptb", "dots-rnn-ptb"}) {
+    SCOPED_TRACE(name);
+    Recipe deep = load_recipe(name);
+    const std::vector<Key> keys = keys_of(deep);
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      if (!keys[i].name.starts_with("recipe.") && !what_is_compared.contains(keys[i].name))
+        EXPECT_EQ(value_text(keys[i]), value_text(expected[i])) << keys[i].name;
+  }
+}
+
 // Section 5 of Luchetta 2020 has a pair of layers.
 TEST(PaperRecipes, LuchettaHasTwoOutputLayers) {
   EXPECT_EQ(load_recipe("luchetta-lstm-fc").language_model().model.output_layers.size(), 2u);

@@ -49,6 +49,13 @@ TEST(RecipeParameters, AreThoseOfThePapersToTheUnit) {
       {"zaremba-large", 10000, 66034000},
       {"trnn-ptb-char", 41, 41 * 83 * 83 + 41 * 83 + 83 + 41 * 83 + 41},
       {"mrnn-ptb-char", 41, 291957},
+      // The shallow RNN, of one bias, and the deep ones: a layer adds 200 (200 + 1), a shortcut 200 * 200.
+      {"rnn-ptb", 10000, 4090200},
+      {"do-rnn-ptb", 10000, 4130400},
+      {"dt-rnn-ptb", 10000, 4130400},
+      {"dts-rnn-ptb", 10000, 4170400},
+      {"dot-rnn-ptb", 10000, 4170600},
+      {"dots-rnn-ptb", 10000, 4210600},
       // AWD-LSTM, and its mixture of softmaxes.
       {"awd-lstm-ptb", 10000, 24221600},
       {"awd-lstm-wt2", 33278, 33556078},
