@@ -139,7 +139,8 @@ void prepare(std::string& document, std::string& question, const QuestionOptions
 
 namespace {
 
-/// The answers count, too: documents that lose sentences need not name them.
+/// Returns the highest number of an entity. An answer counts, too, as the sentences that are kept need not
+/// name it.
 std::int64_t highest_entity(const QuestionText& train) {
   std::int64_t highest = train.answers.empty() ? 0 : std::ranges::max(train.answers);
   for (const std::string_view text : {std::string_view(train.documents), std::string_view(train.questions)})
@@ -150,8 +151,8 @@ std::int64_t highest_entity(const QuestionText& train) {
   return highest;
 }
 
-/// A line about the documents of a folder that lose their end or do not name the answer; empty if all are
-/// whole.
+/// Returns a line about the documents of a folder that lose their end or do not name the answer; empty if
+/// there are none.
 std::string note_of_cut(const QuestionText& text, std::int64_t words) {
   std::int64_t cut = 0, unnamed = 0;
   const std::vector<std::string_view> documents = split_lines(text.documents);
@@ -162,8 +163,8 @@ std::string note_of_cut(const QuestionText& text, std::int64_t words) {
   }
   if (cut == 0 && unnamed == 0) return "";
   return fmt::format(
-      "{}: {} of {} documents have more than data.document_words = {} words and lose their end; what is read "
-      "of {} does not name the answer",
+      "{}: {} of {} documents have more than data.document_words = {} words and lose their end; {} do not "
+      "name the answer in what is read of them",
       text.name, cut, text.size(), words, unnamed);
 }
 

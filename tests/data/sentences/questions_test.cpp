@@ -118,7 +118,7 @@ TEST(Questions, SayWhichDocumentsLoseTheirEnd) {
   ASSERT_EQ(notes.size(), 1u);
   expect_contains(notes[0],
                   "training: 2 of 2 documents have more than data.document_words = 2 words and lose "
-                  "their end; what is read of 1 does not name the answer");
+                  "their end; 1 do not name the answer in what is read of them");
 }
 
 TEST(Questions, KeepAnswersThatTheReadSentencesDoNotName) {
@@ -129,7 +129,7 @@ TEST(Questions, KeepAnswersThatTheReadSentencesDoNotName) {
   const QuestionTexts texts = open_questions(folder / "", {.sentences = 1, .merge_numbers = true});
   EXPECT_EQ(texts.train.documents, "NUM men .\n") << "numbers are merged before sentences are compared";
   ASSERT_EQ(texts.notes.size(), 2u);
-  expect_contains(texts.notes[0], "what is read of 1 does not name the answer");
+  expect_contains(texts.notes[0], "1 do not name the answer in what is read of them");
   const Vocabulary vocabulary(text_for_vocabulary(texts.train, 1), {.unit = Unit::words}, {});
   EXPECT_EQ(encode_questions(texts.train, vocabulary, 9).answers, std::vector<std::int32_t>{7});
 }

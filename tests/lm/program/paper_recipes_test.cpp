@@ -68,7 +68,7 @@ TEST(PaperRecipes, HaveWhatIsPrinted) {
   }
 }
 
-// What docs/results.md compares.
+// docs/results.md compares these models, so nothing else may differ.
 TEST(PaperRecipes, DeepTransitionsAreTrainedAlike) {
   const std::set<std::string> what_is_compared = {"model.cell", "model.transition", "model.output_layers"};
   Recipe shallow = load_recipe("rnn-ptb");
