@@ -153,7 +153,7 @@ std::int64_t highest_entity(const QuestionText& train) {
 
 /// Returns a line about the documents of a folder that lose their end or do not name the answer; empty if
 /// there are none.
-std::string note_of_cut(const QuestionText& text, std::int64_t words) {
+std::string note_of_documents(const QuestionText& text, std::int64_t words) {
   std::int64_t cut = 0, unnamed = 0;
   const std::vector<std::string_view> documents = split_lines(text.documents);
   for (std::size_t i = 0; i < documents.size(); ++i) {
@@ -181,7 +181,8 @@ QuestionTexts open_questions(const fs::path& path, const QuestionOptions& option
     if (split == Split::test && !file_is_there(path / name)) continue;
     check_is_folder(path / name, expected);
     texts[split] = read_folder(path / name, options, texts.files);
-    for (const std::string& note : {texts[split].left_out, note_of_cut(texts[split], options.document_words)})
+    for (const std::string& note :
+         {texts[split].left_out, note_of_documents(texts[split], options.document_words)})
       if (!note.empty()) texts.notes.push_back(note);
   }
   return texts;
